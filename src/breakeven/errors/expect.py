@@ -1,0 +1,115 @@
+"""What counts as valid input: each function returns the value, converted, or raises `InvalidInput`.
+
+The message always has the same shape: name: expected this, got that. `shown` keeps it short.
+"""
+
+from collections.abc import Collection, Sequence
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from breakeven.errors import InvalidInput
+
+Vector = NDArray[np.float64]
+
+
+def shown(value: object) -> str:
+    """Show a value in a message, cut to a readable length."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def refuse(name: str, expected: str, came: object) -> NoReturn:
+    """Raise: expected this, got that.
+
+    >>> refuse("delta", "a number in (0, 1)", 2)
+    Traceback (most recent call last):
+    breakeven.errors.InvalidInput: delta: expected a number in (0, 1), got 2
+    """
+    raise InvalidInput(f"{name}: expected {expected}, got {shown(came)}")
+
+
+def finite(name: str, value: Any) -> float:
+    """Any finite number."""
+    if type(value) is float and isfinite(value):
+        return value
+    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and isfinite(value):
+        return float(value)
+    refuse(name, "a finite number", value)
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above zero."""
+    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and 0 < value and isfinite(value):
+        return float(value)
+    refuse(name, "a positive, finite number", value)
+
+
+def probability(name: str, value: Any, *, open: bool = False) -> float:
+    """A number in [0, 1], or in (0, 1) when `open`."""
+    expected = "a number in (0, 1)" if open else "a number in [0, 1]"
+    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
+        number = float(value)
+        if 0.0 < number < 1.0 or (not open and number in (0.0, 1.0)):
+            return number
+    refuse(name, expected, value)
+
+
+def whole(name: str, value: Any, *, least: int = 0) -> int:
+    """An integer of at least `least`."""
+    if isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and value >= least:
+        return int(value)
+    refuse(name, f"a whole number of at least {least}", value)
+
+
+def one_of(name: str, value: Any, choices: Collection[Any]) -> Any:
+    """One of the named choices."""
+    if isinstance(value, str | None) and value in choices:
+        return value
+    refuse(name, "one of " + ", ".join(repr(choice) for choice in choices), value)
+
+
+def vector(name: str, value: Any, dim: int | None = None) -> Vector:
+    """A row of finite numbers, of length `dim` when that is known; the caller owns the copy."""
+    wanted = "finite numbers" if dim is None else f"{dim} finite number{'s' if dim != 1 else ''}"
+    array = numbers(name, value, f"a row of {wanted}")
+    if array.ndim == 0 and dim in (None, 1):
+        array = array.reshape(1)
+    if array.ndim != 1 or (dim is not None and array.shape[0] != dim) or not np.isfinite(array).all():
+        refuse(name, f"a row of {wanted}", value)
+    return array
+
+
+def matrix(name: str, value: Any, dim: int) -> Vector:
+    """Rows of `dim` finite numbers each; a bad row is named. Empty input gives zero rows."""
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        widths = {np.shape(row) for row in value if not np.isscalar(row)}
+        if len(widths) > 1:
+            refuse(name, f"rows of {dim} numbers each", f"rows of differing length {sorted(widths)}")
+    array = numbers(name, value, f"rows of {dim} finite numbers each")
+    if array.size == 0:
+        return np.empty((0, dim))
+    if array.ndim == 1 and dim == 1:
+        array = array.reshape(-1, 1)
+    if array.ndim != 2 or array.shape[1] != dim:
+        refuse(name, f"rows of {dim} numbers each", f"an array of shape {array.shape}")
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if bad.size:
+        refuse(f"{name}[{bad[0]}]", f"{dim} finite numbers", array[bad[0]].tolist())
+    return array
+
+
+def numbers(name: str, value: Any, expected: str) -> Vector:
+    """Convert to a float64 array of our own; text, objects, bools and complex numbers are refused."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "iuf" and array.size:
+            refuse(name, expected, value)
+        return np.array(array, dtype=np.float64)
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError, OverflowError):
+        refuse(name, expected, value)
