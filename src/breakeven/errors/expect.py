@@ -4,7 +4,6 @@ The message always has the same shape: name: expected this, got that. `shown` ke
 """
 
 from collections.abc import Collection, Sequence
-from math import isfinite
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
@@ -14,6 +13,9 @@ from numpy.typing import NDArray
 from breakeven.errors import InvalidInput
 
 Vector = NDArray[np.float64]
+
+LARGEST = 1e150
+SMALLEST = 1e-150
 
 
 def shown(value: object) -> str:
@@ -32,26 +34,29 @@ def refuse(name: str, expected: str, came: object) -> NoReturn:
     raise InvalidInput(f"{name}: expected {expected}, got {shown(came)}")
 
 
+def is_number(value: Any) -> bool:
+    """Whether it is a real number, and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+
+
 def finite(name: str, value: Any) -> float:
-    """Any finite number."""
-    if type(value) is float and isfinite(value):
-        return value
-    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and isfinite(value):
+    """A number that can be squared and summed without overflow."""
+    if (type(value) is float or is_number(value)) and -LARGEST <= value <= LARGEST:
         return float(value)
-    refuse(name, "a finite number", value)
+    refuse(name, f"a finite number of size {LARGEST:g} at most", value)
 
 
 def positive(name: str, value: Any) -> float:
-    """A finite number above zero."""
-    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and 0 < value and isfinite(value):
+    """A number above zero whose square neither overflows nor vanishes."""
+    if (type(value) is float or is_number(value)) and SMALLEST <= value <= LARGEST:
         return float(value)
-    refuse(name, "a positive, finite number", value)
+    refuse(name, f"a positive number, {SMALLEST:g} to {LARGEST:g}", value)
 
 
 def probability(name: str, value: Any, *, open: bool = False) -> float:
     """A number in [0, 1], or in (0, 1) when `open`."""
     expected = "a number in (0, 1)" if open else "a number in [0, 1]"
-    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
+    if is_number(value):
         number = float(value)
         if 0.0 < number < 1.0 or (not open and number in (0.0, 1.0)):
             return number
@@ -60,7 +65,7 @@ def probability(name: str, value: Any, *, open: bool = False) -> float:
 
 def whole(name: str, value: Any, *, least: int = 0) -> int:
     """An integer of at least `least`."""
-    if isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and value >= least:
+    if isinstance(value, Integral) and is_number(value) and value >= least:
         return int(value)
     refuse(name, f"a whole number of at least {least}", value)
 
@@ -78,7 +83,7 @@ def vector(name: str, value: Any, dim: int | None = None) -> Vector:
     array = numbers(name, value, f"a row of {wanted}")
     if array.ndim == 0 and dim in (None, 1):
         array = array.reshape(1)
-    if array.ndim != 1 or (dim is not None and array.shape[0] != dim) or not np.isfinite(array).all():
+    if array.ndim != 1 or (dim is not None and array.shape[0] != dim) or not (np.abs(array) <= LARGEST).all():
         refuse(name, f"a row of {wanted}", value)
     return array
 
@@ -96,7 +101,7 @@ def matrix(name: str, value: Any, dim: int) -> Vector:
         array = array.reshape(-1, 1)
     if array.ndim != 2 or array.shape[1] != dim:
         refuse(name, f"rows of {dim} numbers each", f"an array of shape {array.shape}")
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    bad = np.flatnonzero(~(np.abs(array) <= LARGEST).all(axis=1))
     if bad.size:
         refuse(f"{name}[{bad[0]}]", f"{dim} finite numbers", array[bad[0]].tolist())
     return array

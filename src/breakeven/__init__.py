@@ -1,0 +1,42 @@
+"""breakeven: pay for a label only when it pays for itself.
+
+Points arrive one at a time, and labelling one costs money. A `Learner` decides for every arrival whether its
+label is worth its price, and predicts either way. Start with `algorithm1` (types) or `algorithm2` (numbers).
+"""
+
+from breakeven import errors, theory
+from breakeven.beliefs import Belief, Cells, GaussianProcess, Matern, SquaredExponential, TypeMeans
+from breakeven.learner import Learner, algorithm1, algorithm2
+from breakeven.ledger import Ledger
+from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, VariableUncertainty
+from breakeven.simulate import Trace, simulate
+from breakeven.values import Decision, Prediction, Verdict, View
+
+__all__ = [
+    "Always",
+    "Belief",
+    "Cells",
+    "Decision",
+    "GaussianProcess",
+    "Learner",
+    "Ledger",
+    "Matern",
+    "Never",
+    "Prediction",
+    "RandomSelect",
+    "Rule",
+    "SquaredExponential",
+    "Threshold",
+    "Trace",
+    "TypeMeans",
+    "VariableUncertainty",
+    "Verdict",
+    "View",
+    "algorithm1",
+    "algorithm2",
+    "errors",
+    "simulate",
+    "theory",
+]
+
+__version__ = "0.1.0"

@@ -1,0 +1,11 @@
+"""What we think f is, and how unsure we are: type means, cells, Gaussian processes.
+
+A belief knows nothing of prices, rounds or rules.
+"""
+
+from breakeven.beliefs.belief import Belief
+from breakeven.beliefs.cells import Cells
+from breakeven.beliefs.gp import GaussianProcess, Matern, SquaredExponential
+from breakeven.beliefs.types import TypeMeans
+
+__all__ = ["Belief", "Cells", "GaussianProcess", "Matern", "SquaredExponential", "TypeMeans"]

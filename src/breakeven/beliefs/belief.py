@@ -1,0 +1,111 @@
+"""What a learner needs from a belief. A belief knows nothing of prices.
+
+Points go through `point` first, which checks them; every other method takes what `point` returned.
+Labels are named by the arrival's id. A method that raises has changed nothing.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from breakeven.values import Prediction, Traits, View
+
+
+class Belief(Protocol):
+    """What we think f is, and how unsure we are."""
+
+    @property
+    def traits(self) -> Traits:
+        """What holds for every point, until the next fit."""
+        ...
+
+    def point(self, x: Any) -> Any:
+        """Check one x and bring it into the belief's own form."""
+        ...
+
+    def points(self, X: Any) -> Sequence[Any]:
+        """Check a batch; an error names the row."""
+        ...
+
+    def plain(self, point: Any) -> Any:
+        """The point as text, numbers, bytes and tuples, for storage."""
+        ...
+
+    def recall(self, plain: Any) -> Any:
+        """The point that `plain` made so, also after tuples became lists."""
+        ...
+
+    def arrive(self, point: Any, view: View | None = None) -> None:
+        """Count an arrival; `view` is what `look` returned just before."""
+        ...
+
+    def look(self, point: Any) -> View:
+        """The uncertainty there, awaited labels counted, and the prediction. Changes nothing."""
+        ...
+
+    def predict(self, point: Any) -> Prediction:
+        """The prediction there. Changes nothing."""
+        ...
+
+    def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
+        """The predictions at many points, at matrix speed."""
+        ...
+
+    def expect(self, id: str, point: Any, view: View | None = None) -> None:
+        """A label was asked for and is awaited; `view` is what `look` returned just before."""
+        ...
+
+    def tell(self, id: str, point: Any, y: float) -> Prediction:
+        """An awaited label came; the prediction there, after it."""
+        ...
+
+    def correct(self, id: str, point: Any, old: float, new: float) -> None:
+        """A label told earlier changes its value."""
+        ...
+
+    def withdraw(self, id: str, point: Any, y: float | None) -> None:
+        """A label goes: an awaited one where y is None, else a told one."""
+        ...
+
+    def learn(self, point: Any, y: float, id: str = "") -> Prediction:
+        """A label nobody asked for; the prediction there, after it."""
+        ...
+
+    @property
+    def labels(self) -> int:
+        """Labels told or learnt, and not withdrawn."""
+        ...
+
+    @property
+    def needs_warmup(self) -> bool:
+        """Whether nothing would ever be fitted without a warm-up."""
+        ...
+
+    def fit_due(self, *, warm: bool) -> bool:
+        """Whether the parameters should be fitted now; `warm`: the warm-up's labels are all told."""
+        ...
+
+    def fit(self, random: np.random.Generator) -> dict[str, Any]:
+        """The best parameters for the labels told so far. Changes nothing."""
+        ...
+
+    def adopt(self, parameters: dict[str, Any]) -> None:
+        """Go on with these parameters."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """What this belief is now, for people."""
+        ...
+
+    def config(self) -> dict[str, Any]:
+        """The arguments it was made with, as plain data."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """Everything it has learnt, as plain data."""
+        ...
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take up a state that `state` gave."""
+        ...

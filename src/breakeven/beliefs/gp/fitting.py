@@ -1,0 +1,132 @@
+"""Kernel parameters by maximal marginal likelihood, from many screened starts.
+
+One start is not enough: at a few labels the likelihood has several optima. So ten times as many random
+starts as wanted are scored in a box that fits the data, and the best are polished, with the present
+parameters among them. Many labels are searched on a part of them; the winner is polished on all.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from breakeven.beliefs.gp.likelihood import Likelihood
+from breakeven.beliefs.gp.parameters import Parameters
+
+Array = NDArray[np.float64]
+
+SCREENED_PER_START = 10
+FIRST_STEPS = 5  # enough to see how high a hill is
+FINALISTS = 3
+SEARCHED = 256  # labels that the search looks at
+SMALL = 1000  # labels up to which a second BLAS thread costs more than it brings
+
+
+def fit(
+    X: Array,
+    y: Array,
+    start: Parameters,
+    random: np.random.Generator,
+    *,
+    fit_noise: bool = False,
+    fit_mean: bool = False,
+    starts: int = 10,
+) -> Parameters:
+    """The parameters of maximal likelihood for these labels."""
+    if len(y) == 0:
+        return start
+    with _one_thread() if len(y) <= SMALL else nullcontext():
+        some = _sample(len(y), random)
+        searched = Likelihood(X[some], y[some], start, fit_noise=fit_noise, fit_mean=fit_mean)
+        theta = search(searched, random, starts)
+        if len(some) == len(y):
+            return searched.parameters(theta)
+        whole = Likelihood(X, y, start, fit_noise=fit_noise, fit_mean=fit_mean)
+        best = polish(whole, Box(whole), [theta, whole.theta(start)])
+        return whole.parameters(best)
+
+
+def search(likelihood: Likelihood, random: np.random.Generator, starts: int) -> Array:
+    """Score random starts, climb a little from the best, and to the top from the best of those."""
+    box = Box(likelihood)
+    draws = box.draw(random, SCREENED_PER_START * starts)
+    scores = np.array([likelihood.value(theta) for theta in draws])
+    chosen = [likelihood.theta(likelihood.start), *draws[np.argsort(scores, kind="stable")[: starts - 1]]]
+    ends = [climb(likelihood, box, theta, steps=FIRST_STEPS) for theta in chosen]
+    ends.sort(key=lambda end: end[0])
+    return polish(likelihood, box, [theta for _, theta in ends[:FINALISTS]])
+
+
+def polish(likelihood: Likelihood, box: "Box", thetas: list[Array]) -> Array:
+    """Climb to the top from each, and take the highest."""
+    return min((climb(likelihood, box, theta) for theta in thetas), key=lambda end: end[0])[1]
+
+
+def climb(likelihood: Likelihood, box: "Box", theta: Array, steps: int = 500) -> tuple[float, Array]:
+    """Minus the log likelihood at the end of a climb, and where that is."""
+    from scipy.optimize import minimize  # slow to import
+
+    end = minimize(
+        likelihood.value_and_gradient,
+        box.clip(theta),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=box.bounds,
+        options={"ftol": 1e-11, "maxiter": steps},
+    )
+    return float(end.fun), end.x
+
+
+class Box:
+    """Where parameters are looked for, in units of the data's own spread."""
+
+    def __init__(self, likelihood: Likelihood) -> None:
+        span = np.ptp(likelihood.X, axis=0)
+        if likelihood.isotropic:
+            span = np.sqrt((span**2).sum(keepdims=True))
+        away = likelihood.y - (likelihood.y.mean() if likelihood.fit_mean else likelihood.start.mean)
+        height = np.sqrt(np.mean(away**2)) or 1.0
+        span = np.where(span > 0, span, 1.0)
+        noise = [height] if likelihood.fit_noise else []
+        self._centre = np.log(np.concatenate([span, [height**2], noise]))
+        self._kinds = np.array([0] * len(span) + [1] + [2] * len(noise))
+
+    # lengthscale, amplitude, noise_std: limits for the climb, and for the random starts
+    LIMITS = np.log([[1e-3, 1e5], [1e-4, 1e6], [1e-4, 1e1]])
+    STARTS = np.log([[0.03, 10.0], [0.1, 30.0], [1e-2, 1.0]])
+
+    @property
+    def bounds(self) -> Array:
+        """Lowest and highest θ, a row each."""
+        result: Array = self._centre[:, None] + self.LIMITS[self._kinds]
+        return result
+
+    def clip(self, theta: Array) -> Array:
+        """The nearest θ inside the limits."""
+        return np.clip(theta, *self.bounds.T)
+
+    def draw(self, random: np.random.Generator, count: int) -> Array:
+        """Random starts, uniform in the logarithms."""
+        low, high = (self._centre[:, None] + self.STARTS[self._kinds]).T
+        return random.uniform(low, high, size=(count, len(low)))
+
+
+def _sample(n: int, random: np.random.Generator) -> Array:
+    """Which labels the search looks at, in their order."""
+    if n <= SEARCHED:
+        return np.arange(n)
+    return np.sort(random.choice(n, SEARCHED, replace=False))
+
+
+@cache
+def _threads() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    limited: AbstractContextManager[Any] = _threads().limit(limits=1)
+    return limited

@@ -1,0 +1,175 @@
+"""Kernels: how alike f is at two points, as a function of their scaled distance.
+
+Notation: q = Σ_j (x_j − x'_j)² / ℓ_j², and k(x, x') = amplitude · shape(q). `slope` is dshape/dq, which
+is all that fitting needs. ℓ is one number, or one per dimension.
+"""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from breakeven import theory
+from breakeven.beliefs.gp.bessel import log_bessel_k
+from breakeven.errors import expect
+
+Array = NDArray[np.float64]
+
+
+class Stationary:
+    """What kernels of a scaled distance share; the two below say what their shape is."""
+
+    __slots__ = ()
+    lengthscale: float | tuple[float, ...]
+    amplitude: float
+
+    def shape(self, q: Array) -> Array:
+        """The correlation at scaled squared distance q; 1 at 0."""
+        raise NotImplementedError
+
+    def slope(self, q: Array, shape: Array) -> Array:
+        """The derivative of `shape` in q, given both; finite, also where the true one is −∞ at 0."""
+        raise NotImplementedError
+
+    def exponent(self, dim: int) -> float:
+        """The exponent of the paper's threshold for this kernel."""
+        raise NotImplementedError
+
+    def scales(self, dim: int) -> Array:
+        """One lengthscale per dimension."""
+        return np.broadcast_to(np.asarray(self.lengthscale, dtype=np.float64), (dim,))
+
+    def scaled(self, points: Array) -> Array:
+        """Points in units of the lengthscale."""
+        return points / self.scales(points.shape[-1])
+
+    def column(self, scaled: Array, scaled_x: Array) -> Array:
+        """k between many scaled points and one."""
+        apart = scaled - scaled_x
+        return self.amplitude * self.shape(np.einsum("ij,ij->i", apart, apart))
+
+    def matrix(self, scaled: Array, others: Array) -> Array:
+        """k between two sets of scaled points. Differences, not a Gram trick, which loses digits."""
+        q = np.zeros((len(scaled), len(others)))
+        for left, right in zip(scaled.T, others.T, strict=True):
+            apart = np.subtract.outer(left, right)
+            q += apart * apart
+        return self.amplitude * self.shape(q)
+
+    def __call__(self, X: Any, Y: Any) -> Array:
+        """k between the rows of X and the rows of Y.
+
+        >>> SquaredExponential(lengthscale=2.0)([[0.0]], [[0.0], [2.0]]).round(4).tolist()
+        [[1.0, 0.6065]]
+        """
+        X, Y = np.atleast_2d(X), np.atleast_2d(Y)
+        return self.matrix(self.scaled(X), self.scaled(Y))
+
+    def _check(self) -> None:
+        amplitude = expect.positive("amplitude", self.amplitude)
+        msgspec.structs.force_setattr(self, "amplitude", amplitude)
+        lengthscale: float | tuple[float, ...]
+        if np.ndim(self.lengthscale) == 0:
+            lengthscale = expect.positive("lengthscale", self.lengthscale)
+        else:
+            row = expect.vector("lengthscale", self.lengthscale).tolist()
+            lengthscale = tuple(expect.positive("lengthscale", one) for one in row)
+        msgspec.structs.force_setattr(self, "lengthscale", lengthscale)
+
+
+class SquaredExponential(Stationary, msgspec.Struct, frozen=True, tag=True):
+    """amplitude · exp(−q/2): functions with derivatives of every order.
+
+    >>> SquaredExponential(lengthscale=(1.0, 3.0), amplitude=4.0).exponent(dim=2)
+    0.2
+    """
+
+    lengthscale: float | tuple[float, ...] = 1.0
+    amplitude: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    def shape(self, q: Array) -> Array:
+        """exp(−q/2)."""
+        return np.exp(-0.5 * q)
+
+    def slope(self, q: Array, shape: Array) -> Array:
+        """−½ exp(−q/2)."""
+        return -0.5 * shape
+
+    def exponent(self, dim: int) -> float:
+        """1/(d+3)."""
+        return theory.se_exponent(dim)
+
+
+class Matern(Stationary, msgspec.Struct, frozen=True, tag=True):
+    """amplitude · 2^(1−ν)/Γ(ν) · s^ν K_ν(s) with s = √(2νq): rougher functions, ν the `smoothness`.
+
+    Any ν > 0; at 1/2, 3/2 and 5/2 in closed form.
+
+    >>> Matern(1.5)([[0.0]], [[1.0]]).round(6).tolist()
+    [[0.483336]]
+    """
+
+    smoothness: float
+    lengthscale: float | tuple[float, ...] = 1.0
+    amplitude: float = 1.0
+
+    def __post_init__(self) -> None:
+        smoothness = expect.positive("smoothness", self.smoothness)
+        msgspec.structs.force_setattr(self, "smoothness", smoothness)
+        self._check()
+
+    def shape(self, q: Array) -> Array:
+        """2^(1−ν)/Γ(ν) · s^ν K_ν(s)."""
+        s = np.sqrt(2.0 * self.smoothness * q)
+        match self.smoothness:
+            case 0.5:
+                return np.exp(-s)
+            case 1.5:
+                return (1.0 + s) * np.exp(-s)
+            case 2.5:
+                return (1.0 + s + s * s / 3.0) * np.exp(-s)
+        return _bessel_shape(self.smoothness, s)
+
+    def slope(self, q: Array, shape: Array) -> Array:
+        """−ν/s · 2^(1−ν)/Γ(ν) · s^ν K_{ν−1}(s), from d/ds[s^ν K_ν(s)] = −s^ν K_{ν−1}(s)."""
+        s = np.sqrt(2.0 * self.smoothness * q)
+        match self.smoothness:
+            case 0.5:
+                return -0.5 * np.exp(-s) / np.maximum(s, TINY)
+            case 1.5:
+                return -1.5 * np.exp(-s)
+            case 2.5:
+                return -(5.0 / 6.0) * (1.0 + s) * np.exp(-s)
+        return _bessel_slope(self.smoothness, s)
+
+    def exponent(self, dim: int) -> float:
+        """1/(2d+3)."""
+        return theory.matern_exponent(dim)
+
+
+TINY = 1e-150  # a distance that is zero for every purpose, yet can be divided by
+
+
+def _bessel_shape(nu: float, s: Array) -> Array:
+    return np.minimum(np.exp(_log_matern(nu, nu, np.maximum(s, TINY))), 1.0)
+
+
+def _bessel_slope(nu: float, s: Array) -> Array:
+    s = np.maximum(s, TINY)
+    return -nu * np.exp(np.minimum(_log_matern(nu, abs(nu - 1.0), s) - np.log(s), 690.0))
+
+
+def _log_matern(nu: float, order: float, s: Array) -> Array:
+    """log of 2^(1−ν)/Γ(ν) · s^ν K_order(s)."""
+    from scipy.special import gammaln
+
+    constant = (1.0 - nu) * np.log(2.0) - gammaln(nu)
+    result: Array = constant + nu * np.log(s) + log_bessel_k(order, s)
+    return result
+
+
+Kernel = SquaredExponential | Matern

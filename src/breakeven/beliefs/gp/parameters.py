@@ -1,0 +1,30 @@
+"""The numbers a Gaussian process is conditioned on: kernel, noise and mean."""
+
+from typing import Any
+
+import msgspec
+
+from breakeven.beliefs.gp.kernels import Kernel
+
+
+class Parameters(msgspec.Struct, frozen=True):
+    """Kernel, noise and mean, as given or as last fitted."""
+
+    kernel: Kernel
+    noise_std: float
+    mean: float = 0.0
+
+    @property
+    def noise_variance(self) -> float:
+        """σ²."""
+        return self.noise_std * self.noise_std
+
+    def plain(self) -> dict[str, Any]:
+        """As text and numbers."""
+        result: dict[str, Any] = msgspec.to_builtins(self)
+        return result
+
+    @staticmethod
+    def of(plain: dict[str, Any]) -> "Parameters":
+        """Read back what `plain` gave."""
+        return msgspec.convert(plain, Parameters)

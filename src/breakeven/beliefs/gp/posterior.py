@@ -1,0 +1,212 @@
+"""The exact posterior of a Gaussian process: one factor, with awaited labels beside it.
+
+Notation: X the n told points, K = k(X, X), L Lᵀ = K + σ²I, z = L⁻¹(y − m), v = L⁻¹k(X, x). One triangular
+solve gives the variance k(x, x) − v·v, the mean m + v·z, and the row to append to L if x is labelled.
+P are the p points whose labels are awaited: V = L⁻¹k(X, P), kept as rows, and R Rᵀ = C = k(P, P) + σ²I − VᵀV.
+They narrow the variance by u·u with u = R⁻¹(k(P, x) − Vᵀv), and leave the mean alone. A label that is told
+moves from P to the end of L; one that is withdrawn while awaited simply leaves.
+"""
+
+from math import log, pi, sqrt
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from breakeven.beliefs.gp.factor import Factor
+from breakeven.beliefs.gp.parameters import Parameters
+from breakeven.beliefs.gp.rows import Rows
+from breakeven.beliefs.gp.triangle import Triangle
+
+Array = NDArray[np.float64]
+
+NONE = np.empty(0)
+COLUMNS = 256  # predictions per triangular solve
+
+
+class Solved(msgspec.Struct, gc=False):
+    """What one triangular solve says of a point."""
+
+    mean: float
+    variance: float  # given the labels told
+    narrowed: float  # given also those awaited
+    v: Array
+    u: Array
+
+
+class Awaited:
+    """The points whose labels were asked for and have not come."""
+
+    def __init__(self, dim: int, told: int = 0) -> None:
+        self.ids: list[str] = []
+        self.points = Rows(dim)
+        self.scaled = Rows(dim)
+        self.V = Rows(told)
+        self.R = Triangle()
+
+    def remove(self, j: int) -> None:
+        """Forget all of point j but its row of R."""
+        del self.ids[j]
+        for table in (self.points, self.scaled, self.V):
+            table.remove(j)
+
+
+class Posterior:
+    """The posterior given labels told, with others awaited."""
+
+    def __init__(self, dim: int, parameters: Parameters) -> None:
+        self.dim = dim
+        self.ids: list[str] = []
+        self.points = Rows(dim)
+        self.y = Rows(1)
+        self._z = Rows(1)
+        self._L = Factor()
+        self._awaited = Awaited(dim)
+        self._take(parameters)
+
+    def _take(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self._kernel = parameters.kernel
+        self._scales = parameters.kernel.scales(self.dim)
+        self._scaled = Rows(self.dim, self.points.all / self._scales)
+
+    # -- asking ----------------------------------------------------------------------------------
+
+    def solve(self, x: Array, *, awaited: bool = True) -> Solved:
+        """Mean and variance at x, with and (if `awaited`) without regard to what is awaited."""
+        scaled = x / self._scales
+        v = self._L.solve(self._kernel.column(self._scaled.all, scaled))
+        mean = self.parameters.mean + float(v @ self._z.all[:, 0])
+        variance = max(self._kernel.amplitude - float(v @ v), 0.0)
+        if not (awaited and self._awaited.ids):
+            return Solved(mean, variance, variance, v, NONE)
+        w = self._kernel.column(self._awaited.scaled.all, scaled) - self._awaited.V.all @ v
+        u = self._awaited.R.solve(w)
+        return Solved(mean, variance, max(variance - float(u @ u), 0.0), v, u)
+
+    def solve_many(self, X: Array) -> tuple[Array, Array]:
+        """Means and variances at many points, given the labels told."""
+        means, variances = np.empty(len(X)), np.empty(len(X))
+        for low in range(0, len(X), COLUMNS):
+            part = slice(low, low + COLUMNS)
+            V = self._L.solve_many(self._kernel.matrix(self._scaled.all, X[part] / self._scales))
+            means[part] = self.parameters.mean + self._z.all[:, 0] @ V
+            variances[part] = np.maximum(self._kernel.amplitude - np.einsum("ij,ij->j", V, V), 0.0)
+        return means, variances
+
+    def log_likelihood(self) -> float:
+        """The log marginal likelihood of the labels told."""
+        z = self._z.all[:, 0]
+        return -0.5 * (float(z @ z) + self._L.log_determinant() + len(z) * log(2.0 * pi))
+
+    # -- events ----------------------------------------------------------------------------------
+
+    def expect(self, id: str, x: Array, solved: Solved) -> None:
+        """A label is awaited at x, where `solved` was just computed."""
+        waiting = self._awaited
+        waiting.ids.append(id)
+        waiting.points.append(x)
+        waiting.scaled.append(x / self._scales)
+        waiting.V.append(solved.v)
+        waiting.R.append(solved.u, sqrt(solved.narrowed + self.parameters.noise_variance))
+
+    def tell(self, id: str, y: float) -> tuple[float, float]:
+        """An awaited label came: its point moves to the end of L; mean and variance there, after it."""
+        waiting = self._awaited
+        j = waiting.ids.index(id)
+        x, v = waiting.points.all[j].copy(), waiting.V.all[j].copy()
+        pivot, lean = waiting.R.pop_first(j)
+        waiting.remove(j)
+        waiting.V.widen(lean)
+        mean = self.parameters.mean + float(v @ self._z.all[:, 0])
+        z, gain = (y - mean) / pivot, pivot - self.parameters.noise_variance / pivot
+        self._z.append(z)
+        self._L.append(v, pivot)
+        self._scaled.append(x / self._scales)
+        self.points.append(x)
+        self.y.append(y)
+        self.ids.append(id)
+        return mean + gain * z, max(pivot * gain - gain * gain, 0.0)
+
+    def correct(self, id: str, y: float) -> None:
+        """A told label changes its value: only means move."""
+        self.y.all[self.ids.index(id)] = y
+        self._solve_labels()
+
+    def withdraw_awaited(self, id: str) -> None:
+        """An awaited label will not come."""
+        j = self._awaited.ids.index(id)
+        self._awaited.R.drop(j)
+        self._awaited.remove(j)
+
+    def withdraw_told(self, id: str) -> None:
+        """A told label goes: L is computed anew from its row on."""
+        i = self.ids.index(id)
+        del self.ids[i]
+        for table in (self.points, self.y, self._scaled):
+            table.remove(i)
+        self._L.truncate(i)
+        self._refactor()
+
+    def adopt(self, parameters: Parameters) -> None:
+        """Other parameters: everything is computed anew."""
+        self._take(parameters)
+        self._L = Factor()
+        self._refactor()
+
+    def _refactor(self) -> None:
+        scaled = self._scaled.all
+
+        def rows(low: int, high: int) -> Array:
+            return self._kernel.matrix(scaled[low:high], scaled[:high])
+
+        self._L.extend(rows, len(scaled), self.parameters.noise_variance)
+        self._solve_labels()
+        self._await_again()
+
+    def _solve_labels(self) -> None:
+        z = self._L.solve(self.y.all[:, 0] - self.parameters.mean)
+        self._z = Rows(1, z[:, None])
+
+    def _await_again(self) -> None:
+        old, self._awaited = self._awaited, Awaited(self.dim, len(self.ids))
+        for id, x in zip(old.ids, old.points.all, strict=True):
+            self.expect(id, x, self.solve(x))
+
+    # -- keeping ---------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Everything, as plain data; floats as their bytes."""
+        waiting = self._awaited
+        return {
+            "parameters": self.parameters.plain(),
+            "ids": self.ids,
+            "points": self.points.all.tobytes(),
+            "y": self.y.all.tobytes(),
+            "z": self._z.all.tobytes(),
+            "L": self._L.to_bytes(),
+            "awaited": waiting.ids,
+            "awaited_points": waiting.points.all.tobytes(),
+            "V": waiting.V.all.tobytes(),
+            "R": waiting.R.rows().tobytes(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take up a state that `state` gave."""
+        n, p = len(state["ids"]), len(state["awaited"])
+        self.ids = list(state["ids"])
+        self.points = Rows(self.dim, _table(state["points"], n, self.dim))
+        self.y, self._z = Rows(1, _table(state["y"], n, 1)), Rows(1, _table(state["z"], n, 1))
+        self._L.load(n, state["L"])
+        self._take(Parameters.of(state["parameters"]))
+        waiting = self._awaited = Awaited(self.dim)
+        waiting.ids = list(state["awaited"])
+        waiting.points = Rows(self.dim, _table(state["awaited_points"], p, self.dim))
+        waiting.scaled = Rows(self.dim, waiting.points.all / self._scales)
+        waiting.V = Rows(n, _table(state["V"], p, n))
+        waiting.R.load(_table(state["R"], p, p))
+
+
+def _table(data: bytes, height: int, width: int) -> Array:
+    return np.frombuffer(data).reshape(height, width)

@@ -1,0 +1,61 @@
+"""A table that grows by rows and columns at its end, and loses rows anywhere.
+
+Both ends are cheap: a row that leaves from the front is only skipped. `all` is a view, not a copy.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Rows:
+    """Rows of floats in one array.
+
+    >>> table = Rows(width=2)
+    >>> table.append(np.array([1.0, 2.0]))
+    >>> table.append(np.array([3.0, 4.0]))
+    >>> table.remove(0)
+    >>> table.all.tolist()
+    [[3.0, 4.0]]
+    """
+
+    def __init__(self, width: int, rows: Array | None = None) -> None:
+        self.width = width
+        self.size = 0 if rows is None else len(rows)
+        self._start = 0
+        self._data = np.zeros((max(16, self.size), width))
+        if rows is not None:
+            self._data[: self.size] = rows
+
+    @property
+    def all(self) -> Array:
+        """Every row, as a view."""
+        return self._data[self._start : self._start + self.size, : self.width]
+
+    def append(self, row: Array | float) -> None:
+        """One more row at the end."""
+        if self._start + self.size == len(self._data):
+            self._move(2 * self.size + 16, self._data.shape[1])
+        self.size += 1
+        self.all[-1] = row
+
+    def widen(self, column: Array) -> None:
+        """One more column at the right."""
+        if self.width == self._data.shape[1]:
+            self._move(len(self._data), self.width + self.width // 2 + 64)
+        self.width += 1
+        self.all[:, -1] = column
+
+    def remove(self, j: int) -> None:
+        """Take row j out; the order of the others stays."""
+        rows = self.all
+        rows[1 : j + 1] = rows[:j].copy()
+        self._start += 1
+        self.size -= 1
+
+    def _move(self, height: int, width: int) -> None:
+        kept = self.all
+        self._data = np.zeros((height, width))
+        self._data[: self.size, : self.width] = kept
+        self._start = 0

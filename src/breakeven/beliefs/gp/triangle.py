@@ -1,0 +1,109 @@
+"""A small lower-triangular factor R that grows at the end and shrinks anywhere.
+
+Row i of R is kept as column i of an upper triangle in Fortran order, so that BLAS solves in place, with the
+capacity as leading dimension. Leaving from the front only moves `start`: labels mostly come in turn.
+"""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dtrtrs
+
+Array = NDArray[np.float64]
+
+
+class Triangle:
+    """The factor of a positive definite matrix C = R Rᵀ.
+
+    >>> R = Triangle()
+    >>> R.append(np.array([]), 2.0)
+    >>> R.append(np.array([1.0]), 3.0)
+    >>> R.solve(np.array([2.0, 7.0])).tolist()
+    [1.0, 2.0]
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._start = 0
+        self._allot(16)
+
+    def _allot(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._flat = np.zeros(capacity * (capacity + 1))  # one column to spare, see `_upper`
+
+    def _upper(self) -> Any:
+        """Rᵀ with the capacity as leading dimension; what lies outside the triangle is never read."""
+        first = self._start * (self._capacity + 1)
+        flat = self._flat[first : first + self._capacity * self.size]
+        return flat.reshape(self._capacity, self.size, order="F")
+
+    def rows(self) -> Array:
+        """R as an ordinary matrix."""
+        return np.triu(self._upper()[: self.size]).T.copy()
+
+    def solve(self, w: Array) -> Array:
+        """R⁻¹w."""
+        if self.size == 0:
+            return w
+        solved: Array = dtrtrs(self._upper(), w, lower=0, trans=1)[0]
+        return solved
+
+    def append(self, row: Array, pivot: float) -> None:
+        """One more row: its entries left of the diagonal, and the diagonal."""
+        if self._start + self.size == self._capacity:
+            self._reset(self.rows(), room=2 * self.size + 16)
+        self.size += 1
+        column = self._upper()[:, -1]
+        column[: self.size - 1] = row
+        column[self.size - 1] = pivot
+
+    def extend(self, c: Array, floor: float) -> None:
+        """One more row of C, given up to its diagonal, whose Schur complement is at least `floor`."""
+        u = self.solve(c[:-1])
+        self.append(u, sqrt(max(float(c[-1] - u @ u), floor)))
+
+    def pop_first(self, j: int) -> tuple[float, Array]:
+        """Make row j the first, then take it out; its pivot, and how far the others lean on it."""
+        if j:
+            self._reset(_row_first(self.rows(), j), room=self._capacity)
+        first = self._upper()[0]
+        pivot, lean = float(first[0]), first[1:].copy()
+        self._start += 1
+        self.size -= 1
+        return pivot, lean
+
+    def drop(self, j: int) -> None:
+        """Forget row j: the factor of C without its row and column."""
+        rows = self.rows()
+        kept = np.delete(rows, j, axis=0)[:, :-1]
+        kept[j:, j:] = _lower(rows[j + 1 :, j:])
+        self._reset(kept, room=self._capacity)
+
+    def load(self, rows: Array) -> None:
+        """Take up what `rows` gave."""
+        self._reset(rows, room=len(rows) + 16)
+
+    def _reset(self, rows: Array, room: int) -> None:
+        self.size, self._start = len(rows), 0
+        self._allot(max(room, self.size))
+        self._upper()[: self.size] = rows.T
+
+
+def _lower(rows: Array) -> Array:
+    """The lower factor of rows · rowsᵀ, with a positive diagonal."""
+    r = np.linalg.qr(rows.T, mode="r")
+    return np.tril((r * np.sign(np.diag(r))[:, None]).T)
+
+
+def _row_first(R: Array, j: int) -> Array:
+    """The factor of C with row and column j moved to the front."""
+    order = [j, *(i for i in range(len(R)) if i != j)]
+    moved = R[order]
+    head, tail = moved[: j + 1, : j + 1], moved[j + 1 :, : j + 1]
+    Q, r = np.linalg.qr(head.T)
+    sign = np.sign(np.diag(r))
+    moved[: j + 1, : j + 1] = np.tril((r * sign[:, None]).T)
+    moved[j + 1 :, : j + 1] = tail @ (Q * sign)
+    return moved

@@ -1,0 +1,46 @@
+"""What may name a type: str, int, bytes, or a tuple of these; NumPy scalars count as what they hold."""
+
+from typing import Any
+
+import numpy as np
+
+from breakeven.errors import expect
+
+EXPECTED = "a type: a str, an int of at most 64 bits, bytes, or a tuple of these"
+
+
+def type_name(x: Any, name: str = "x") -> Any:
+    """Check a type and bring it into plain Python.
+
+    >>> import numpy as np
+    >>> type_name(np.int64(3)), type_name(("clinic", np.str_("B")))
+    (3, ('clinic', 'B'))
+    """
+    if isinstance(x, np.generic):
+        x = x.item()
+    match x:
+        case bool():
+            expect.refuse(name, EXPECTED, x)
+        case int() if -(2**63) <= x < 2**63:
+            return int(x)
+        case bytes():
+            return bytes(x)
+        case str() if x.isascii() or _is_text(x):
+            return str(x)
+        case tuple():
+            return tuple(type_name(part, f"{name}[{i}]") for i, part in enumerate(x))
+    expect.refuse(name, EXPECTED, x)
+
+
+def stored_type_name(x: Any) -> Any:
+    """Read a type back from plain storage, where tuples became lists."""
+    return tuple(stored_type_name(part) for part in x) if isinstance(x, list) else x
+
+
+def _is_text(x: str) -> bool:
+    """Lone surrogates are not text: they cannot be stored."""
+    try:
+        x.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

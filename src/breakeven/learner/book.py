@@ -1,0 +1,154 @@
+"""The book of labels: which are awaited, which are told, which arrivals were let pass, and what was spent.
+
+Ids awaited or told are unique. Arrivals that were not asked about are remembered for a while, since a label
+for them may come all the same; their ids may be used again.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
+from breakeven.values import ExactSum
+
+
+class Label(msgspec.Struct):
+    """A label asked for, or told without having been asked.
+
+    `cost` is what it was bought for, 0 if it came unasked; `y` is None while it is awaited.
+    """
+
+    x: Any
+    cost: float
+    round: int
+    warmup: bool = False
+    y: float | None = None
+
+
+class Book:
+    """Labels by id, and the money they cost."""
+
+    def __init__(self, remember: int) -> None:
+        self.remember = remember
+        self.awaited: dict[str, Label] = {}
+        self.told: dict[str, Label] = {}
+        self.unasked: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self.named = False  # whether any id was given: then automatic ones may clash
+        self.bought = 0
+        self.spend = ExactSum()
+
+    # -- ids -------------------------------------------------------------------------------------
+
+    def automatic_id(self, round: int) -> str:
+        """The round as text, or the next number that is free."""
+        id = str(round)
+        while self.named and (id in self.awaited or id in self.told or id in self.unasked):
+            round += 1
+            id = str(round)
+        return id
+
+    def check_new(self, id: Any) -> str:
+        """An id for an arrival: text that no awaited or told label has."""
+        if _text(id) in self.awaited or id in self.told:
+            state = "awaited" if id in self.awaited else "told"
+            raise DuplicateId(
+                f"id: expected one that is not in use, got {id!r}, whose label is {state}; "
+                "leave ids out to have them numbered"
+            )
+        self.named = True
+        return id
+
+    def check_tellable(self, id: str, y: float) -> Label | None:
+        """The label told before, or None if it may be told now."""
+        label = self.told.get(_text(id))
+        if label is None and id not in self.awaited and id not in self.unasked:
+            raise unknown(id, "an arrival whose label is awaited, or one seen lately")
+        if label is not None and label.y != y:
+            raise ConflictingLabel(
+                f"id {id!r}: expected the label {label.y!r} told before, got {y!r}; use correct to change it"
+            )
+        return label
+
+    def check_told(self, id: str) -> Label:
+        """A label that was told."""
+        if _text(id) in self.told:
+            return self.told[id]
+        hint = "; its label is still awaited, use tell" if id in self.awaited else ""
+        raise unknown(id, "a label told before", hint)
+
+    def check_held(self, id: str) -> Label:
+        """A label that is awaited or told."""
+        label = self.awaited.get(_text(id)) or self.told.get(id)
+        if label is None:
+            raise unknown(id, "a label awaited or told")
+        return label
+
+    # -- entries ---------------------------------------------------------------------------------
+
+    def ask(self, id: str, label: Label) -> None:
+        """A label was bought; it is awaited now."""
+        self.unasked.pop(id, None)
+        self.awaited[id] = label
+        self.bought += 1
+        self.spend = self.spend.plus(label.cost)
+
+    def pass_by(self, id: str, x: Any, round: int) -> None:
+        """An arrival was not asked about; the oldest such is forgotten when there are too many."""
+        self.unasked[id] = (x, round)
+        if len(self.unasked) > self.remember:
+            self.unasked.popitem(last=False)
+
+    def tell(self, id: str, y: float) -> Label:
+        """A label came, asked for or not."""
+        label = self.awaited.pop(id, None)
+        if label is None:
+            x, round = self.unasked.pop(id)
+            label = Label(x, cost=0.0, round=round)
+        label.y = y
+        self.told[id] = label
+        return label
+
+    def withdraw(self, id: str, *, charged: bool) -> None:
+        """A label goes; unless it was charged, so does its cost."""
+        label = self.awaited.pop(id, None) or self.told.pop(id)
+        if label.cost and not charged:
+            self.bought -= 1
+            self.spend = self.spend.plus(-label.cost)
+
+    # -- keeping ---------------------------------------------------------------------------------
+
+    def state(self, plain: Callable[[Any], Any]) -> dict[str, Any]:
+        """Everything, as plain data; `plain` makes points so."""
+
+        def rows(labels: dict[str, Label]) -> list[Any]:
+            return [(id, plain(one.x), one.cost, one.round, one.warmup, one.y) for id, one in labels.items()]
+
+        return {
+            "awaited": rows(self.awaited),
+            "told": rows(self.told),
+            "unasked": [(id, plain(x), round) for id, (x, round) in self.unasked.items()],
+            "bought": self.bought,
+            "spend": self.spend.parts,
+        }
+
+    def load(self, state: dict[str, Any], recall: Callable[[Any], Any]) -> None:
+        """Take up a state that `state` gave; `recall` reads points back."""
+        for name, labels in (("awaited", self.awaited), ("told", self.told)):
+            for id, x, *rest in state[name]:
+                labels[id] = Label(recall(x), *rest)
+        self.unasked.update((id, (recall(x), round)) for id, x, round in state["unasked"])
+        self.bought = state["bought"]
+        self.spend = ExactSum(tuple(state["spend"]))
+
+
+def _text(id: Any) -> str:
+    if not isinstance(id, str):
+        expect.refuse("id", "text", id)
+    return id
+
+
+def unknown(id: Any, wanted: str, hint: str = "") -> UnknownId:
+    """The error for an id that is not in the needed state."""
+    return UnknownId(f"id: expected {wanted}, got {expect.shown(id)}{hint}")

@@ -1,0 +1,94 @@
+"""The bill: what labels cost, what predictions missed, and the two together.
+
+The paper's loss counts errors against f, which nobody knows outside a simulation. So a ledger says what its
+errors are measured against: the truth, noisy labels (then it names the share that is only noise), or nothing.
+"""
+
+from math import pi, sqrt
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+EXPECTED_NOISE = sqrt(2.0 / pi)  # E|ε| / σ for normal noise
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+    """Labels bought, their cost and the prediction error of a stream.
+
+    `scored` says what errors are against: "truth", "labels", or None while they are unknown; then
+    `prediction_error` and what contains it are None. `noise_floor` is the error that perfect predictions
+    would still be charged with when scored against noisy labels.
+
+    >>> Ledger(rounds=4, labels=1, label_spend=10.0, prediction_error=2.0, scored="truth").average_loss
+    3.0
+    """
+
+    rounds: int = 0
+    labels: int = 0
+    label_spend: float = 0.0
+    awaited: int = 0
+    prediction_error: float | None = None
+    scored: Literal["truth", "labels"] | None = None
+    noise_floor: float | None = None
+    spend_by_round: Array | None = None
+    error_by_round: Array | None = None
+
+    @property
+    def total_loss(self) -> float | None:
+        """What labels cost plus what predictions missed: the paper's L_T."""
+        return None if self.prediction_error is None else self.label_spend + self.prediction_error
+
+    @property
+    def average_loss(self) -> float | None:
+        """The total loss per round."""
+        total = self.total_loss
+        return None if total is None or self.rounds == 0 else total / self.rounds
+
+    @property
+    def average_error(self) -> float | None:
+        """The prediction error per round."""
+        return None if self.prediction_error is None or self.rounds == 0 else self.prediction_error / self.rounds
+
+    @property
+    def running_average_loss(self) -> Array | None:
+        """The average loss after each round."""
+        if self.spend_by_round is None or self.error_by_round is None:
+            return None
+        return _running_average(self.spend_by_round + self.error_by_round)
+
+    @property
+    def running_average_error(self) -> Array | None:
+        """The average prediction error after each round."""
+        return None if self.error_by_round is None else _running_average(self.error_by_round)
+
+    @property
+    def running_average_spend(self) -> Array | None:
+        """The average spend on labels after each round."""
+        return None if self.spend_by_round is None else _running_average(self.spend_by_round)
+
+    def __str__(self) -> str:
+        """The bill in a few lines."""
+        lines = [
+            f"rounds            {self.rounds:>12,}",
+            f"labels bought     {self.labels:>12,}" + (f"   ({self.awaited:,} awaited)" if self.awaited else ""),
+            f"spent on labels   {self.label_spend:>12,.2f}",
+        ]
+        if self.prediction_error is None:
+            return "\n".join([*lines, "prediction error       unknown   (the truth is not known)"])
+        lines += [
+            f"prediction error  {self.prediction_error:>12,.2f}   (against the {self.scored})",
+            f"total             {self.total_loss:>12,.2f}",
+            f"average a round   {self.average_loss or 0.0:>12,.4g}",
+        ]
+        if self.noise_floor is not None:
+            lines.append(f"of the error, about {self.noise_floor:,.2f} is label noise that no prediction can avoid")
+        return "\n".join(lines)
+
+
+def _running_average(values: Array) -> Array:
+    result: Array = np.cumsum(values) / np.arange(1, len(values) + 1)
+    return result

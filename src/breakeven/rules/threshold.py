@@ -1,0 +1,39 @@
+"""The paper's rule: label where the uncertainty exceeds a threshold that rises with the price and falls with time."""
+
+from typing import Literal
+
+from breakeven import theory
+from breakeven.errors import expect
+from breakeven.rules.rule import Rule
+from breakeven.values import Verdict, View
+
+CLOCKS = ("type", "stream")
+
+
+class Threshold(Rule):
+    """Label iff the uncertainty exceeds scale · unit · (price / clock) ** exponent.
+
+    Belief and kernel give unit and exponent. `clock="type"` counts the arrivals of this type (the paper's
+    text), `"stream"` all rounds (its discrete figures); a Gaussian process always counts rounds.
+
+    >>> Threshold(scale=0.5)
+    Threshold(scale=0.5, clock='type')
+    """
+
+    scale: float = 1.0
+    clock: Literal["type", "stream"] = "type"
+
+    def __post_init__(self) -> None:
+        self.scale = expect.positive("scale", self.scale)
+        expect.one_of("clock", self.clock, CLOCKS)
+
+    def decide(self, view: View) -> Verdict:
+        """Algorithm 1, line 4, and Algorithm 2, line 2."""
+        traits, uncertainty = view.traits, view.uncertainty
+        clock = view.arrivals if self.clock == "type" and view.arrivals is not None else view.round
+        limit = theory.threshold(
+            view.price, clock, exponent=traits.exponent, unit=traits.unit, scale=self.scale
+        )
+        if uncertainty > limit:
+            return Verdict(True, limit, "first_of_type" if view.labels == 0 and view.arrivals else "unsure")
+        return Verdict(False, limit, "sure_from_start" if traits.prior_std <= limit else "sure")

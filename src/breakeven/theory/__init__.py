@@ -1,0 +1,73 @@
+"""What the paper proves, as numbers: thresholds, bounds, information gain.
+
+Each formula line names the theorem or equation that it is. A `form` chooses between the formula as printed
+and as corrected. Kernels are unknown here: what needs one takes its matrix, lengthscale or Lipschitz bound.
+"""
+
+from breakeven.theory.cells import cell_variance_bound_matern, cell_variance_bound_se
+from breakeven.theory.discrete import (
+    expected_upper_bound,
+    failure_probability,
+    label_bound,
+    upper_bound,
+    worst_case_upper_bound,
+)
+from breakeven.theory.forms import Form
+from breakeven.theory.hardness import lower_bound, worst_case_lower_bound
+from breakeven.theory.information import (
+    GainPath,
+    greedy_information_gain,
+    information_gain,
+    information_gain_bound,
+    information_gain_rate_matern,
+    information_gain_rate_se,
+)
+from breakeven.theory.lipschitz import matern_lipschitz
+from breakeven.theory.smooth import (
+    confidence_factor,
+    label_bound_matern,
+    label_bound_se,
+    upper_bound_matern,
+    upper_bound_se,
+)
+from breakeven.theory.thresholds import (
+    DISCRETE_EXPONENT,
+    confidence_spread,
+    gp_unit,
+    matern_exponent,
+    radius,
+    se_exponent,
+    threshold,
+)
+
+__all__ = [
+    "DISCRETE_EXPONENT",
+    "Form",
+    "GainPath",
+    "cell_variance_bound_matern",
+    "cell_variance_bound_se",
+    "confidence_factor",
+    "confidence_spread",
+    "expected_upper_bound",
+    "failure_probability",
+    "gp_unit",
+    "greedy_information_gain",
+    "information_gain",
+    "information_gain_bound",
+    "information_gain_rate_matern",
+    "information_gain_rate_se",
+    "label_bound",
+    "label_bound_matern",
+    "label_bound_se",
+    "lower_bound",
+    "matern_exponent",
+    "matern_lipschitz",
+    "radius",
+    "se_exponent",
+    "threshold",
+    "upper_bound",
+    "upper_bound_matern",
+    "upper_bound_se",
+    "worst_case_lower_bound",
+    "worst_case_upper_bound",
+]

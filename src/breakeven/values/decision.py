@@ -1,0 +1,72 @@
+"""One answer of a learner, and its reason in words.
+
+A reason is stored as a short code; the sentence is made only when somebody reads `why`. A code that
+is not in `WORDING` is taken as the sentence itself, so a rule of your own can bring its own words.
+"""
+
+from msgspec import Struct
+
+from breakeven.values.prediction import Prediction
+
+WORDING = {
+    "unsure": "Label it: the prediction {mean} is uncertain by {uncertainty}, more than the {threshold} "
+    "that is worth accepting when a label costs {cost}.",
+    "sure": "No label: the prediction {mean} is uncertain by only {uncertainty}, within the {threshold} "
+    "that is worth accepting when a label costs {cost}.",
+    "sure_from_start": "No label: even without any labels the uncertainty, {uncertainty}, is within the "
+    "{threshold} that is worth accepting when a label costs {cost}.",
+    "first_of_type": "Label it: nothing of this type has been labelled yet.",
+    "warmup": "Label it: it is among the first, which are all labelled to learn how the data behave.",
+    "person_asked": "Label it: a person asked for it.",
+    "person_declined": "No label: a person decided against it.",
+    "drawn": "Label it: it was drawn at random, at a chance of {chance}.",
+    "not_drawn": "No label: it was not drawn at random; its chance was {chance}.",
+    "always": "Label it: everything is labelled.",
+    "never": "No label: nothing is labelled.",
+    "above_moving": "Label it: the uncertainty {uncertainty} is above the moving limit {threshold}.",
+    "not_above_moving": "No label: the uncertainty {uncertainty} is not above the moving limit {threshold}.",
+    "below_moving": "Label it: the uncertainty {uncertainty} is below the moving limit {threshold}.",
+    "not_below_moving": "No label: the uncertainty {uncertainty} is not below the moving limit {threshold}.",
+    "rule_asked": "Label it: the rule asked for it.",
+    "rule_declined": "No label: the rule did not ask for it.",
+    "over_budget": "No label: the share of arrivals labelled lately has reached its budget.",
+}
+
+
+class Decision(Struct, frozen=True, gc=False):
+    """Whether one arrival's label is worth its price, and what we predict either way.
+
+    `uncertainty` is what the rule compared with `threshold`: unlike `prediction.std` it already counts
+    labels that are awaited. `propensity` is the probability with which the label was asked for. `cost`
+    is the price of the label, paid only if it was wanted.
+    """
+
+    id: str
+    wants_label: bool
+    prediction: Prediction
+    uncertainty: float
+    threshold: float
+    cost: float
+    propensity: float
+    reason: str
+    exact: bool = True
+
+    @property
+    def why(self) -> str:
+        """The reason in one sentence.
+
+        >>> p = Prediction(mean=151.6, std=20.0, noise_std=50.0)
+        >>> Decision("7", True, p, 31.2, 28.4, 10.0, 1.0, "first_of_type").why
+        'Label it: nothing of this type has been labelled yet.'
+        """
+        sentence = WORDING.get(self.reason, self.reason)
+        try:
+            return sentence.format(
+                mean=f"{self.prediction.mean:.3g}",
+                uncertainty=f"{self.uncertainty:.3g}",
+                threshold=f"{self.threshold:.3g}",
+                cost=f"{self.cost:g}",
+                chance=f"{self.propensity:.0%}",
+            )
+        except (KeyError, ValueError, IndexError):  # braces in a sentence of the user's own
+            return sentence
