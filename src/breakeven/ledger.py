@@ -51,7 +51,9 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def average_error(self) -> float | None:
         """The prediction error per round."""
-        return None if self.prediction_error is None or self.rounds == 0 else self.prediction_error / self.rounds
+        return (
+            None if self.prediction_error is None or self.rounds == 0 else self.prediction_error / self.rounds
+        )
 
     @property
     def running_average_loss(self) -> Array | None:
@@ -74,7 +76,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         """The bill in a few lines."""
         lines = [
             f"rounds            {self.rounds:>12,}",
-            f"labels bought     {self.labels:>12,}" + (f"   ({self.awaited:,} awaited)" if self.awaited else ""),
+            f"labels bought     {self.labels:>12,}"
+            + (f"   ({self.awaited:,} awaited)" if self.awaited else ""),
             f"spent on labels   {self.label_spend:>12,.2f}",
         ]
         if self.prediction_error is None:
@@ -85,7 +88,9 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
             f"average a round   {self.average_loss or 0.0:>12,.4g}",
         ]
         if self.noise_floor is not None:
-            lines.append(f"of the error, about {self.noise_floor:,.2f} is label noise that no prediction can avoid")
+            lines.append(
+                f"of the error, about {self.noise_floor:,.2f} is label noise that no prediction can avoid"
+            )
         return "\n".join(lines)
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from breakeven.beliefs.types import TypeMeans
+from breakeven.beliefs.types import Tally, TypeMeans
 from breakeven.errors import expect
+from breakeven.values import Prediction, View
 
 
 class Cells(TypeMeans):
@@ -46,7 +47,18 @@ class Cells(TypeMeans):
         """A point, read back from storage."""
         return self.point(plain)
 
-    def _key(self, point: Any) -> Any:
+    def look(self, point: Any) -> View:
+        """The confidence radius of the point's cell and its mean."""
+        return super().look(self._cell(point))
+
+    def predict(self, point: Any) -> Prediction:
+        """The mean of the labels told in the point's cell."""
+        return super().predict(self._cell(point))
+
+    def _tally(self, point: Any) -> Tally:
+        return super()._tally(self._cell(point))
+
+    def _cell(self, point: Any) -> bytes:
         return np.packbits(point >= self._middle).tobytes()
 
     def config(self) -> dict[str, Any]:

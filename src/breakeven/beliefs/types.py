@@ -83,30 +83,28 @@ class TypeMeans:
         """A type, read back from storage."""
         return stored_type_name(plain)
 
-    def _key(self, point: Any) -> Any:
-        return point
-
     def _tally(self, point: Any) -> Tally:
-        key = self._key(point)
-        tally = self._tallies.get(key)
+        tally = self._tallies.get(point)
         if tally is None:
-            tally = self._tallies[key] = Tally(self._prior)
+            tally = self._tallies[point] = Tally(self._prior)
         return tally
 
     # -- asking ----------------------------------------------------------------------------------
 
     def look(self, point: Any) -> View:
         """The confidence radius of this type and its mean."""
-        tally = self._tallies.get(self._key(point))
+        tally = self._tallies.get(point)
         if tally is None:
             return TypeView(inf, self._prior, 1, 0, self.traits)
         asked = tally.asked
         radius = sqrt(self._spread / asked) if asked else inf  # eq. for U_{t,k}
-        return TypeView(radius, tally.prediction, tally.arrivals + 1, asked, self.traits, tally=tally)
+        view = TypeView(radius, tally.prediction, tally.arrivals + 1, asked, self.traits)
+        view.tally = tally
+        return view
 
     def predict(self, point: Any) -> Prediction:
         """The mean of the labels told for this type, std σ/√n."""
-        tally = self._tallies.get(self._key(point))
+        tally = self._tallies.get(point)
         return self._prior if tally is None else tally.prediction
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
@@ -115,10 +113,12 @@ class TypeMeans:
 
     # -- events ----------------------------------------------------------------------------------
 
-    def arrive(self, point: Any, view: View | None = None) -> None:
+    def arrive(self, point: Any, view: Any = None) -> None:
         """Count an arrival of this type."""
-        tally = view.tally if isinstance(view, TypeView) else None
-        (tally or self._tally(point)).arrivals += 1
+        if view is None or view.tally is None:
+            self._tally(point).arrivals += 1
+        else:
+            view.tally.arrivals += 1
 
     def expect(self, id: str, point: Any, view: View | None = None) -> None:
         """Count a label asked for; it narrows the radius at once."""

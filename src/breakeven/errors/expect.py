@@ -4,6 +4,7 @@ The message always has the same shape: name: expected this, got that. `shown` ke
 """
 
 from collections.abc import Collection, Sequence
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
@@ -39,18 +40,31 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
+def _is_finite(value: Any) -> bool:
+    return is_number(value) and isfinite(value)
+
+
 def finite(name: str, value: Any) -> float:
     """A number that can be squared and summed without overflow."""
     if (type(value) is float or is_number(value)) and -LARGEST <= value <= LARGEST:
         return float(value)
-    refuse(name, f"a finite number of size {LARGEST:g} at most", value)
+    refuse(
+        name,
+        f"a finite number of size {LARGEST:g} at most" if _is_finite(value) else "a finite number",
+        value,
+    )
 
 
 def positive(name: str, value: Any) -> float:
     """A number above zero whose square neither overflows nor vanishes."""
     if (type(value) is float or is_number(value)) and SMALLEST <= value <= LARGEST:
         return float(value)
-    refuse(name, f"a positive number, {SMALLEST:g} to {LARGEST:g}", value)
+    out_of_range = _is_finite(value) and value > 0
+    refuse(
+        name,
+        f"a number from {SMALLEST:g} to {LARGEST:g}" if out_of_range else "a positive, finite number",
+        value,
+    )
 
 
 def probability(name: str, value: Any, *, open: bool = False) -> float:
@@ -65,7 +79,7 @@ def probability(name: str, value: Any, *, open: bool = False) -> float:
 
 def whole(name: str, value: Any, *, least: int = 0) -> int:
     """An integer of at least `least`."""
-    if isinstance(value, Integral) and is_number(value) and value >= least:
+    if isinstance(value, Integral) and is_number(value) and int(value) >= least:
         return int(value)
     refuse(name, f"a whole number of at least {least}", value)
 

@@ -4,7 +4,7 @@ Ids awaited or told are unique. Arrivals that were not asked about are remembere
 for them may come all the same; their ids may be used again.
 """
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -17,12 +17,13 @@ from breakeven.values import ExactSum
 class Label(msgspec.Struct):
     """A label asked for, or told without having been asked.
 
-    `cost` is what it was bought for, 0 if it came unasked; `y` is None while it is awaited.
+    `cost` is what it was bought for, in which `round`; both are 0 if it came unasked. `y` is None while it
+    is awaited.
     """
 
     x: Any
-    cost: float
-    round: int
+    cost: float = 0.0
+    round: int = 0
     warmup: bool = False
     y: float | None = None
 
@@ -34,7 +35,8 @@ class Book:
         self.remember = remember
         self.awaited: dict[str, Label] = {}
         self.told: dict[str, Label] = {}
-        self.unasked: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self.unasked: dict[str, Any] = {}
+        self._oldest: deque[str] = deque()  # ids of `unasked` in order: an OrderedDict is half as fast
         self.named = False  # whether any id was given: then automatic ones may clash
         self.bought = 0
         self.spend = ExactSum()
@@ -58,7 +60,7 @@ class Book:
                 "leave ids out to have them numbered"
             )
         self.named = True
-        return id
+        return str(id)
 
     def check_tellable(self, id: str, y: float) -> Label | None:
         """The label told before, or None if it may be told now."""
@@ -89,23 +91,31 @@ class Book:
 
     def ask(self, id: str, label: Label) -> None:
         """A label was bought; it is awaited now."""
-        self.unasked.pop(id, None)
+        self._forget(id)
         self.awaited[id] = label
         self.bought += 1
         self.spend = self.spend.plus(label.cost)
 
-    def pass_by(self, id: str, x: Any, round: int) -> None:
+    def pass_by(self, id: str, x: Any) -> None:
         """An arrival was not asked about; the oldest such is forgotten when there are too many."""
-        self.unasked[id] = (x, round)
-        if len(self.unasked) > self.remember:
-            self.unasked.popitem(last=False)
+        if self.named:
+            self._forget(id)  # an id used again is remembered as new
+        self.unasked[id] = x
+        self._oldest.append(id)
+        if len(self._oldest) > self.remember:
+            del self.unasked[self._oldest.popleft()]
+
+    def _forget(self, id: str) -> None:
+        if id in self.unasked:
+            del self.unasked[id]
+            self._oldest.remove(id)
 
     def tell(self, id: str, y: float) -> Label:
         """A label came, asked for or not."""
         label = self.awaited.pop(id, None)
         if label is None:
-            x, round = self.unasked.pop(id)
-            label = Label(x, cost=0.0, round=round)
+            label = Label(self.unasked[id])
+            self._forget(id)
         label.y = y
         self.told[id] = label
         return label
@@ -128,7 +138,8 @@ class Book:
         return {
             "awaited": rows(self.awaited),
             "told": rows(self.told),
-            "unasked": [(id, plain(x), round) for id, (x, round) in self.unasked.items()],
+            "unasked": [(id, plain(x)) for id, x in self.unasked.items()],
+            "named": self.named,
             "bought": self.bought,
             "spend": self.spend.parts,
         }
@@ -138,15 +149,17 @@ class Book:
         for name, labels in (("awaited", self.awaited), ("told", self.told)):
             for id, x, *rest in state[name]:
                 labels[id] = Label(recall(x), *rest)
-        self.unasked.update((id, (recall(x), round)) for id, x, round in state["unasked"])
+        self.unasked.update((id, recall(x)) for id, x in state["unasked"])
+        self._oldest.extend(self.unasked)
+        self.named = state["named"]
         self.bought = state["bought"]
         self.spend = ExactSum(tuple(state["spend"]))
 
 
 def _text(id: Any) -> str:
-    if not isinstance(id, str):
-        expect.refuse("id", "text", id)
-    return id
+    if isinstance(id, str):
+        return id
+    expect.refuse("id", "text", id)
 
 
 def unknown(id: Any, wanted: str, hint: str = "") -> UnknownId:

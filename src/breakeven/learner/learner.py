@@ -13,7 +13,14 @@ import msgspec
 import numpy as np
 
 from breakeven.beliefs import Belief
-from breakeven.errors import BreakevenError, ConflictingLabel, DuplicateId, InvalidInput, SnapshotError, expect
+from breakeven.errors import (
+    BreakevenError,
+    ConflictingLabel,
+    DuplicateId,
+    InvalidInput,
+    SnapshotError,
+    expect,
+)
 from breakeven.learner import snapshot
 from breakeven.learner.book import Book, Label
 from breakeven.learner.summary import Summary
@@ -147,7 +154,9 @@ class Learner:
         for id, y in zip(names, values, strict=True):
             self._book.check_tellable(id, y)
             if batch.setdefault(id, y) != y:
-                raise ConflictingLabel(f"id {id!r}: expected one label, got {batch[id]!r} and {y!r} in one batch")
+                raise ConflictingLabel(
+                    f"id {id!r}: expected one label, got {batch[id]!r} and {y!r} in one batch"
+                )
         return [self.tell(id, y) for id, y in zip(names, values, strict=True)]
 
     def predict_many(self, X: Any) -> list[Prediction]:
@@ -207,7 +216,9 @@ class Learner:
         match event:
             case Arrived():
                 point = self.belief.recall(event.x)
-                self._arrive(self._book.check_new(event.id), point, None, event.wants_label, event.cost, event.reason)
+                self._arrive(
+                    self._book.check_new(event.id), point, None, event.wants_label, event.cost, event.reason
+                )
             case Told():
                 if self._book.check_tellable(event.id, event.y) is not None:
                     return
@@ -232,9 +243,7 @@ class Learner:
     def _decide(self, id: str, point: Any, price: float, force: bool | None) -> Decision:
         view = self.belief.look(point)
         verdict = self._judge(view, price, force)
-        wants_label = bool(verdict.wants_label)
-        reason = verdict.reason or ("rule_asked" if wants_label else "rule_declined")
-        propensity = verdict.propensity
+        wants_label, reason, propensity = verdict.wants_label, verdict.reason, verdict.propensity
         if propensity is None:
             propensity = 1.0 if wants_label else 0.0
         self._arrive(id, point, view, wants_label, price, reason)
@@ -253,20 +262,21 @@ class Learner:
         view.price = price
         view.draw = self._draws
         verdict = self.rule.decide(view)
-        if type(verdict) is not Verdict:
-            expect.refuse(f"{type(self.rule).__name__}.decide", "to return a Verdict", verdict)
+        if type(verdict) is not Verdict or type(verdict.wants_label) is not bool:
+            expected = "to return a Verdict whose wants_label is True or False"
+            expect.refuse(f"{type(self.rule).__name__}.decide", expected, verdict)
         return verdict
 
     def _arrive(
         self, id: str, point: Any, view: View | None, wants_label: bool, cost: float, reason: str
     ) -> None:
+        self.rounds += 1
         if wants_label:
             self.belief.expect(id, point, view)
-            self._book.ask(id, Label(point, cost, self.rounds + 1, self._warmup.ask()))
+            self._book.ask(id, Label(point, cost, self.rounds, self._warmup.ask()))
         else:
-            self._book.pass_by(id, point, self.rounds + 1)
+            self._book.pass_by(id, point)
         self.belief.arrive(point, view)
-        self.rounds += 1
         if self._rule_observes and reason not in NOT_BY_RULE:
             self.rule.observe(labelled=wants_label)
 
@@ -274,7 +284,7 @@ class Learner:
         if id in self._book.awaited:
             prediction = self.belief.tell(id, self._book.awaited[id].x, y)
         else:
-            prediction = self.belief.learn(self._book.unasked[id][0], y, id)
+            prediction = self.belief.learn(self._book.unasked[id], y, id)
         if self._book.tell(id, y).warmup:
             self._warmup.tell()
         return prediction
@@ -329,7 +339,9 @@ class Learner:
         except BreakevenError:
             raise
         except Exception as error:
-            raise SnapshotError(f"snapshot: expected a learner's state, got something else ({error})") from error
+            raise SnapshotError(
+                f"snapshot: expected a learner's state, got something else ({error})"
+            ) from error
 
     @classmethod
     def _from(cls, content: dict[str, Any], rules: Iterable[type[Rule]]) -> "Learner":

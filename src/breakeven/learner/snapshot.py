@@ -36,7 +36,9 @@ def unseal(blob: Any) -> dict[str, Any]:
         raise SnapshotError(f"snapshot: expected bytes, got {type(blob).__name__}")
     blob = bytes(blob)
     if not blob.startswith(MARK) or len(blob) < HEAD:
-        raise SnapshotError(f"snapshot: expected bytes written by Learner.snapshot, got {expect.shown(blob[:20])}")
+        raise SnapshotError(
+            f"snapshot: expected bytes written by Learner.snapshot, got {expect.shown(blob[:20])}"
+        )
     version = int.from_bytes(blob[len(MARK) : len(MARK) + 2], "big")
     if version > VERSION:
         raise SnapshotError(
@@ -44,7 +46,9 @@ def unseal(blob: Any) -> dict[str, Any]:
         )
     body = blob[HEAD:]
     if zlib.crc32(body).to_bytes(4, "big") != blob[HEAD - 4 : HEAD]:
-        raise SnapshotError("snapshot: expected whole bytes, got a checksum that differs: damaged or cut short")
+        raise SnapshotError(
+            "snapshot: expected whole bytes, got a checksum that differs: damaged or cut short"
+        )
     content: dict[str, Any] = msgspec.msgpack.decode(body)
     return content
 

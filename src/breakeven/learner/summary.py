@@ -34,12 +34,12 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 def _words(part: dict[str, Any]) -> str:
     details = ", ".join(f"{name} {_short(value)}" for name, value in part.items() if name != "kind")
-    return part["kind"] + (f" ({details})" if details else "")
+    return str(part["kind"]) + (f" ({details})" if details else "")
 
 
 def _short(value: Any) -> str:
     if isinstance(value, dict):
-        return value["type"] + " " + " ".join(f"{k}={_short(v)}" for k, v in value.items() if k != "type")
+        return f"{value['type']} " + " ".join(f"{k}={_short(v)}" for k, v in value.items() if k != "type")
     if isinstance(value, (tuple, list)):
         return "[" + " ".join(_short(one) for one in value) + "]"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""The paper's rule: label where the uncertainty exceeds a threshold that rises with the price and falls with time."""
+"""The paper's rule: label what is more uncertain than a threshold; it rises with the price, falls with time."""
 
 from typing import Literal
 
@@ -31,9 +31,7 @@ class Threshold(Rule):
         """Algorithm 1, line 4, and Algorithm 2, line 2."""
         traits, uncertainty = view.traits, view.uncertainty
         clock = view.arrivals if self.clock == "type" and view.arrivals is not None else view.round
-        limit = theory.threshold(
-            view.price, clock, exponent=traits.exponent, unit=traits.unit, scale=self.scale
-        )
+        limit = theory.threshold(view.price, clock, traits.exponent, traits.unit, self.scale)
         if uncertainty > limit:
             return Verdict(True, limit, "first_of_type" if view.labels == 0 and view.arrivals else "unsure")
         return Verdict(False, limit, "sure_from_start" if traits.prior_std <= limit else "sure")

@@ -12,7 +12,7 @@ DISCRETE_EXPONENT = 1 / 3
 
 
 def threshold(
-    label_cost: float, count: float, *, exponent: float, unit: float = 1.0, scale: float = 1.0
+    label_cost: float, count: float, exponent: float, unit: float = 1.0, scale: float = 1.0
 ) -> float:
     """Uncertainty above which a label is worth its cost.
 

@@ -27,8 +27,7 @@ WORDING = {
     "not_above_moving": "No label: the uncertainty {uncertainty} is not above the moving limit {threshold}.",
     "below_moving": "Label it: the uncertainty {uncertainty} is below the moving limit {threshold}.",
     "not_below_moving": "No label: the uncertainty {uncertainty} is not below the moving limit {threshold}.",
-    "rule_asked": "Label it: the rule asked for it.",
-    "rule_declined": "No label: the rule did not ask for it.",
+    "own_rule": "So said a rule that gave no reason.",
     "over_budget": "No label: the share of arrivals labelled lately has reached its budget.",
 }
 

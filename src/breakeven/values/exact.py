@@ -7,6 +7,7 @@ from math import fsum
 
 from msgspec import Struct
 
+
 class ExactSum(Struct, frozen=True, gc=False):
     """An exact sum of floats; adding gives a new one.
 

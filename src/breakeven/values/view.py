@@ -60,5 +60,5 @@ class Verdict(Struct, frozen=True, gc=False):
 
     wants_label: bool
     threshold: float = nan
-    reason: str = ""
+    reason: str = "own_rule"
     propensity: float | None = None

@@ -21,13 +21,11 @@ def log_bessel_k(order: float, s: Array) -> Array:
 
     scaled = kve(order, s)
     if np.isfinite(scaled).all():
-        result: Array = np.log(scaled) - s
-        return result
+        return np.asarray(np.log(scaled) - s)
     h = np.minimum(s, 1.0) ** 2 / 4.0 / (1.0 - order)  # overflow: s is small, take the ascending series
     series = 1.0 + h * (1.0 + h * (1.0 - order) / (2.0 * (2.0 - order)))
     small = gammaln(order) - np.log(2.0) + order * np.log(2.0 / s) + np.log(series)
-    result = np.where(np.isfinite(scaled), np.log(np.minimum(scaled, 1e308)) - s, small)
-    return result
+    return np.asarray(np.where(np.isfinite(scaled), np.log(np.minimum(scaled, 1e308)) - s, small))
 
 
 def _debye(order: float, s: Array) -> Array:

@@ -113,7 +113,7 @@ class Box:
         return random.uniform(low, high, size=(count, len(low)))
 
 
-def _sample(n: int, random: np.random.Generator) -> Array:
+def _sample(n: int, random: np.random.Generator) -> NDArray[np.int64]:
     """Which labels the search looks at, in their order."""
     if n <= SEARCHED:
         return np.arange(n)

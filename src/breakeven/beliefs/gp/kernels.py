@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import force_setattr
 from numpy.typing import NDArray
 
 from breakeven import theory
@@ -66,16 +67,15 @@ class Stationary:
         X, Y = np.atleast_2d(X), np.atleast_2d(Y)
         return self.matrix(self.scaled(X), self.scaled(Y))
 
-    def _check(self) -> None:
-        amplitude = expect.positive("amplitude", self.amplitude)
-        msgspec.structs.force_setattr(self, "amplitude", amplitude)
-        lengthscale: float | tuple[float, ...]
-        if np.ndim(self.lengthscale) == 0:
-            lengthscale = expect.positive("lengthscale", self.lengthscale)
-        else:
-            row = expect.vector("lengthscale", self.lengthscale).tolist()
-            lengthscale = tuple(expect.positive("lengthscale", one) for one in row)
-        msgspec.structs.force_setattr(self, "lengthscale", lengthscale)
+
+def _check(kernel: "Kernel") -> None:
+    """Both kernels take their numbers as floats."""
+    force_setattr(kernel, "amplitude", expect.positive("amplitude", kernel.amplitude))
+    if np.ndim(kernel.lengthscale) == 0:
+        force_setattr(kernel, "lengthscale", expect.positive("lengthscale", kernel.lengthscale))
+    else:
+        row = expect.vector("lengthscale", kernel.lengthscale).tolist()
+        force_setattr(kernel, "lengthscale", tuple(expect.positive("lengthscale", one) for one in row))
 
 
 class SquaredExponential(Stationary, msgspec.Struct, frozen=True, tag=True):
@@ -89,7 +89,7 @@ class SquaredExponential(Stationary, msgspec.Struct, frozen=True, tag=True):
     amplitude: float = 1.0
 
     def __post_init__(self) -> None:
-        self._check()
+        _check(self)
 
     def shape(self, q: Array) -> Array:
         """exp(−q/2)."""
@@ -119,8 +119,8 @@ class Matern(Stationary, msgspec.Struct, frozen=True, tag=True):
 
     def __post_init__(self) -> None:
         smoothness = expect.positive("smoothness", self.smoothness)
-        msgspec.structs.force_setattr(self, "smoothness", smoothness)
-        self._check()
+        force_setattr(self, "smoothness", smoothness)
+        _check(self)
 
     def shape(self, q: Array) -> Array:
         """2^(1−ν)/Γ(ν) · s^ν K_ν(s)."""

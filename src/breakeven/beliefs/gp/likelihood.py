@@ -49,7 +49,8 @@ class Likelihood:
         """Parameters as a vector of logarithms."""
         kernel = parameters.kernel
         noise = [parameters.noise_std] if self.fit_noise else []
-        return np.log(np.concatenate([np.atleast_1d(kernel.lengthscale), [kernel.amplitude], noise]))
+        theta: Array = np.log(np.concatenate([np.atleast_1d(kernel.lengthscale), [kernel.amplitude], noise]))
+        return theta
 
     def parameters(self, theta: Array) -> Parameters:
         """The parameters that θ stands for, with the best mean."""
@@ -114,7 +115,7 @@ class Likelihood:
     def _apart(self, j: int) -> Array:
         """(x_j − x'_j)² for every pair; summed over dimensions where they share one lengthscale."""
         columns = self.X.T if self.isotropic else self.X.T[j : j + 1]
-        result: Array = sum(np.subtract.outer(column, column) ** 2 for column in columns)  # type: ignore[assignment]
+        result: Array = sum(np.subtract.outer(column, column) ** 2 for column in columns)
         return result
 
     def _distances(self, weights: Array) -> Array:

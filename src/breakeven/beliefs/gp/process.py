@@ -160,7 +160,7 @@ class GaussianProcess:
 
     @property
     def needs_warmup(self) -> bool:
-        """ "after_warmup" would wait for ever without one."""
+        """Without one, "after_warmup" would wait for ever."""
         return self.fit_schedule == "after_warmup"
 
     def fit_due(self, *, warm: bool) -> bool:

@@ -41,7 +41,8 @@ class Triangle:
 
     def rows(self) -> Array:
         """R as an ordinary matrix."""
-        return np.triu(self._upper()[: self.size]).T.copy()
+        rows: Array = np.triu(self._upper()[: self.size]).T.copy()
+        return rows
 
     def solve(self, w: Array) -> Array:
         """R⁻¹w."""
