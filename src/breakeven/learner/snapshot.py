@@ -36,9 +36,7 @@ def unseal(blob: Any) -> dict[str, Any]:
         raise SnapshotError(f"snapshot: expected bytes, got {type(blob).__name__}")
     blob = bytes(blob)
     if not blob.startswith(MARK) or len(blob) < HEAD:
-        raise SnapshotError(
-            f"snapshot: expected bytes written by Learner.snapshot, got {expect.shown(blob[:20])}"
-        )
+        raise SnapshotError(f"snapshot: expected bytes from Learner.snapshot, got {expect.shown(blob[:20])}")
     version = int.from_bytes(blob[len(MARK) : len(MARK) + 2], "big")
     if version > VERSION:
         raise SnapshotError(

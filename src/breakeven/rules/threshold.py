@@ -1,4 +1,4 @@
-"""The paper's rule: label what is more uncertain than a threshold; it rises with the price, falls with time."""
+"""The paper's rule: label what is more uncertain than a threshold that rises with the price."""
 
 from typing import Literal
 

@@ -13,8 +13,9 @@ class Prediction(Struct, frozen=True, gc=False):
 
     `std` is of f itself and rests on labels *told*; a label still awaited teaches nothing yet.
 
-    >>> Prediction(mean=2.0, std=0.5, noise_std=1.2).interval(0.95)
-    (1.0200180077299731, 2.979981992270027)
+    >>> low, high = Prediction(mean=2.0, std=0.5, noise_std=1.2).interval(0.95)
+    >>> round(low, 2), round(high, 2)
+    (1.02, 2.98)
     """
 
     mean: float

@@ -110,7 +110,7 @@ class Matern(Stationary, msgspec.Struct, frozen=True, tag=True):
     Any ν > 0; at 1/2, 3/2 and 5/2 in closed form.
 
     >>> Matern(1.5)([[0.0]], [[1.0]]).round(6).tolist()
-    [[0.483336]]
+    [[0.483358]]
     """
 
     smoothness: float
