@@ -37,15 +37,18 @@ class Book:
         self.told: dict[str, Label] = {}
         self.unasked: dict[str, Any] = {}
         self._oldest: deque[str] = deque()  # ids of `unasked` in order: an OrderedDict is half as fast
-        self.named = False  # whether any id was given: then automatic ones may clash
+        self.named = False  # whether an id was given that is no round's number: then numbers may clash
         self.bought = 0
         self.spend = ExactSum()
 
     # -- ids -------------------------------------------------------------------------------------
 
-    def automatic_id(self, round: int) -> str:
-        """The round as text, or the next number that is free."""
+    def id_for(self, given: str | None, round: int) -> str:
+        """The id of the arrival in this round: the one given, or the first free number from the round on."""
         id = str(round)
+        if given is not None:
+            self.named = self.named or given != id
+            return given
         while self.named and (id in self.awaited or id in self.told or id in self.unasked):
             round += 1
             id = str(round)
@@ -59,7 +62,6 @@ class Book:
                 f"id: expected one that is not in use, got {id!r}, whose label is {state}; "
                 "leave ids out to have them numbered"
             )
-        self.named = True
         return str(id)
 
     def check_tellable(self, id: str, y: float) -> Label | None:

@@ -96,7 +96,8 @@ class Learner:
         """Count an arrival and decide on it; `force` is a person's override, and is recorded."""
         point = self.belief.point(x)
         price = self.label_cost if cost is None else expect.positive("cost", cost)
-        id = self._book.automatic_id(self.rounds + 1) if id is None else self._book.check_new(id)
+        if id is not None:
+            self._book.check_new(id)
         if force is not None and not isinstance(force, (bool, np.bool_)):
             expect.refuse("force", "True, False or None", force)
         return self._decide(id, point, price, force)
@@ -139,9 +140,8 @@ class Learner:
         points = self.belief.points(X)
         prices = self._prices(costs, len(points))
         names = self._names(ids, len(points))
-        book = self._book
         return [
-            self._decide(book.automatic_id(self.rounds + 1) if name is None else name, point, price, None)
+            self._decide(name, point, price, None)
             for point, price, name in zip(points, prices, names, strict=True)
         ]
 
@@ -216,9 +216,8 @@ class Learner:
         match event:
             case Arrived():
                 point = self.belief.recall(event.x)
-                self._arrive(
-                    self._book.check_new(event.id), point, None, event.wants_label, event.cost, event.reason
-                )
+                id = self._book.id_for(self._book.check_new(event.id), self.rounds + 1)
+                self._arrive(id, point, None, event.wants_label, event.cost, event.reason)
             case Told():
                 if self._book.check_tellable(event.id, event.y) is not None:
                     return
@@ -240,9 +239,10 @@ class Learner:
         for listener in self._listeners:
             listener(event)
 
-    def _decide(self, id: str, point: Any, price: float, force: bool | None) -> Decision:
+    def _decide(self, id: str | None, point: Any, price: float, force: bool | None) -> Decision:
         view = self.belief.look(point)
         verdict = self._judge(view, price, force)
+        id = self._book.id_for(id, self.rounds + 1)
         wants_label, reason, propensity = verdict.wants_label, verdict.reason, verdict.propensity
         if propensity is None:
             propensity = 1.0 if wants_label else 0.0

@@ -29,9 +29,10 @@ class Threshold(Rule):
 
     def decide(self, view: View) -> Verdict:
         """Algorithm 1, line 4, and Algorithm 2, line 2."""
-        traits, uncertainty = view.traits, view.uncertainty
-        clock = view.arrivals if self.clock == "type" and view.arrivals is not None else view.round
+        traits, clock = view.traits, view.arrivals
+        if clock is None or self.clock == "stream":
+            clock = view.round
         limit = theory.threshold(view.price, clock, traits.exponent, traits.unit, self.scale)
-        if uncertainty > limit:
+        if view.uncertainty > limit:
             return Verdict(True, limit, "first_of_type" if view.labels == 0 and view.arrivals else "unsure")
         return Verdict(False, limit, "sure_from_start" if traits.prior_std <= limit else "sure")

@@ -1,1 +1,11 @@
-"""Checks that every learner must pass, importable by others."""
+"""Checks that every learner must pass, for this project and for rules and beliefs of your own.
+
+`check_learner(make)` runs all that hold for what `make` gives; in pytest, parametrise over `checks_for(make)`
+to have each named. Every check says which beliefs and rules it holds for.
+"""
+
+from breakeven.testing.check import Check, Make, Scope
+from breakeven.testing.stream import Stream
+from breakeven.testing.suite import CHECKS, check_learner, checks_for
+
+__all__ = ["CHECKS", "Check", "Make", "Scope", "Stream", "check_learner", "checks_for"]

@@ -1,0 +1,144 @@
+"""Checks on labels that come now, late, twice, wrongly or never."""
+
+from math import isinf
+
+from breakeven.testing.check import Make, check, every, fixed, types
+from breakeven.testing.running import (
+    assert_same_decisions,
+    assert_same_predictions,
+    near,
+    nothing_changes,
+    past_warmup,
+    refused,
+    run,
+    run_late,
+    uncertainty,
+)
+from breakeven.testing.stream import Stream
+
+
+@check(every)
+def an_awaited_label_counts_in_the_uncertainty_at_once(make: Make, stream: Stream) -> None:
+    """Asking narrows the uncertainty there; until it is told, the prediction stays."""
+    learner = past_warmup(make(), stream)
+    x = stream.points[0]
+    before, predicted = uncertainty(learner, x), learner.predict(x)
+    learner.decide(x, force=True)
+    assert uncertainty(learner, x) < before, "asking did not narrow the uncertainty"
+    assert learner.predict(x) == predicted, "an awaited label moved the prediction"
+
+
+@check(fixed)
+def telling_moves_the_mean_and_not_the_uncertainty(make: Make, stream: Stream) -> None:
+    """Uncertainty does not depend on y, so a told label changes it as little as an awaited one."""
+    learner, x = make(), stream.points[0]
+    id = learner.decide(x, force=True).id
+    before, predicted = uncertainty(learner, x), learner.predict(x)
+    after = learner.tell(id, predicted.mean + 5.0)
+    assert after.mean > predicted.mean, "a higher label did not raise the mean"
+    assert abs(uncertainty(learner, x) - before) <= 1e-10 * before, "telling changed the uncertainty"
+
+
+@check(fixed)
+def late_labels_lead_to_the_same_decisions(make: Make, stream: Stream) -> None:
+    """Labels late and out of order: same decisions, and the same predictions in the end."""
+    prompt, late = make(), make()
+    assert_same_decisions(run(prompt, stream), run_late(late, stream))
+    assert_same_predictions(prompt, late, stream)
+
+
+@check(every)
+def tell_returns_the_updated_prediction(make: Make, stream: Stream) -> None:
+    """What `tell` returns is what `predict` says from then on."""
+    learner = make()
+    for x, y in zip(stream.points[:10], stream.labels[:10], strict=True):
+        decision = learner.decide(x, force=True)
+        assert near(learner.tell(decision.id, y), learner.predict(x)), "tell and predict disagree"
+
+
+@check(every)
+def telling_twice_is_harmless_and_otherwise_refused(make: Make, stream: Stream) -> None:
+    """The same value again changes nothing; another value is an error that names `correct`."""
+    learner = make()
+    id = learner.decide(stream.points[0], force=True).id
+    learner.tell(id, 1.5)
+    with nothing_changes(learner):
+        learner.tell(id, 1.5)
+    with refused(learner, "1.5", "2.5", "correct"):
+        learner.tell(id, 2.5)
+
+
+@check(fixed)
+def a_correction_changes_only_means(make: Make, stream: Stream) -> None:
+    """After a correction all is as if the right label had been told at first; decisions stand."""
+    wrong, right = make(), make()
+    ids = [learner.decide(stream.points[0], force=True).id for learner in (wrong, right)]
+    wrong.tell(ids[0], 40.0)
+    right.tell(ids[1], 2.0)
+    before = uncertainty(wrong, stream.points[0])
+    wrong.correct(ids[0], 2.0)
+    assert uncertainty(wrong, stream.points[0]) == before, "a correction changed the uncertainty"
+    assert_same_predictions(wrong, right, stream)
+    assert wrong.ledger == right.ledger, "a correction changed the bill"
+
+
+@check(fixed)
+def withdrawing_gives_certainty_back(make: Make, stream: Stream) -> None:
+    """A withdrawn label, awaited or told, leaves uncertainty and prediction as they were."""
+    learner, reference = make(), make()
+    run(learner, stream), run(reference, stream)
+    x = stream.points[3]
+    awaited, told = (learner.decide(x, force=True).id for _ in range(2))
+    learner.tell(told, 9.0)
+    learner.withdraw(awaited)
+    learner.withdraw(told)
+    before, after = uncertainty(reference, x), uncertainty(learner, x)
+    given_back = before == after or abs(before - after) <= 1e-9 * before
+    assert given_back, f"certainty was not given back: {before}, now {after}"
+    assert_same_predictions(learner, reference, stream)
+
+
+@check(types & fixed)
+def withdrawing_counts_the_arrival_but_not_the_label(make: Make, stream: Stream) -> None:
+    """N and N_k fall by the label, M_k stays."""
+    learner, x = make(), stream.points[0]
+    id = learner.decide(x, force=True).id
+    learner.withdraw(id)
+    view = learner.belief.look(learner.belief.point(x))
+    assert view.labels == 0, "the label still counts"
+    assert isinf(view.uncertainty), "the label still counts in the radius"
+    assert view.arrivals == 2, "the arrival no longer counts"
+
+
+@check(every)
+def unknown_ids_are_refused(make: Make, stream: Stream) -> None:
+    """Every verb that takes an id says which it did not know."""
+    learner = make()
+    learner.decide(stream.points[0], force=True, id="known")
+    for verb in (lambda: learner.tell("ghost", 1.0), lambda: learner.withdraw("ghost")):
+        with refused(learner, "ghost"):
+            verb()
+    with refused(learner, "ghost"):
+        learner.correct("ghost", 1.0)
+    with refused(learner, "awaited", "tell"):
+        learner.correct("known", 1.0)
+
+
+@check(every)
+def an_unasked_arrival_may_be_told_too(make: Make, stream: Stream) -> None:
+    """A label nobody asked for is learnt and costs nothing."""
+    learner = make()
+    id = learner.decide(stream.points[0], force=False).id
+    learner.tell(id, 3.0)
+    assert learner.summary().labels_known == 1, "the label was not learnt"
+    assert learner.ledger.label_spend == 0.0, "a label that was not asked for was charged"
+
+
+@check(every)
+def learning_is_no_arrival_and_costs_nothing(make: Make, stream: Stream) -> None:
+    """A label from elsewhere teaches, and leaves the bill alone."""
+    learner = make()
+    before = learner.ledger
+    learner.learn(stream.points[0], 2.0)
+    assert learner.ledger == before, "a gift changed the bill"
+    assert learner.summary().labels_known == 1, "a gift taught nothing"

@@ -1,0 +1,127 @@
+"""Running a stream through a learner, and comparing what came out."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from breakeven.beliefs import TypeMeans
+from breakeven.errors import BreakevenError
+from breakeven.learner import Learner
+from breakeven.testing.stream import Stream
+from breakeven.values import Decision, Prediction
+
+TOLERANCE = 1e-10
+AMBIGUOUS = 1e-9
+
+
+def run(learner: Learner, stream: Stream) -> list[Decision]:
+    """Tell every label at once."""
+    decisions = []
+    for x, y in zip(stream.points, stream.labels, strict=True):
+        decision = learner.decide(x)
+        decisions.append(decision)
+        if decision.wants_label:
+            learner.tell(decision.id, y)
+    return decisions
+
+
+def run_late(learner: Learner, stream: Stream, seed: int = 1) -> list[Decision]:
+    """Tell labels late and out of order."""
+    random = np.random.default_rng(seed)
+    decisions, waiting = [], []
+    for x, y in zip(stream.points, stream.labels, strict=True):
+        decision = learner.decide(x)
+        decisions.append(decision)
+        if decision.wants_label:
+            waiting.append((decision.id, y))
+        if waiting and random.random() < 0.4:
+            learner.tell(*waiting.pop(int(random.integers(len(waiting)))))
+    for i in random.permutation(len(waiting)):
+        learner.tell(*waiting[i])
+    return decisions
+
+
+def run_eventfully(learner: Learner, stream: Stream) -> None:
+    """Let everything happen: late, corrected, withdrawn, forced, unasked and given labels, own prices."""
+    for i, (x, y) in enumerate(zip(stream.points, stream.labels, strict=True)):
+        decision = learner.decide(x, cost=1.0 + i % 3, force=[None, None, None, True, False][i % 5])
+        if decision.wants_label and i % 4:
+            learner.tell(decision.id, y)
+            if i % 7 == 1:
+                learner.correct(decision.id, y + 1.0)
+            if i % 7 == 2:
+                learner.withdraw(decision.id, charged=True)
+        elif decision.wants_label and i % 8 == 4:
+            learner.withdraw(decision.id)
+        elif not decision.wants_label and i % 3 == 0:
+            learner.tell(decision.id, y)
+        if i % 6 == 5:
+            learner.learn(x, y - 0.5)
+    for id in list(learner.pending)[::2]:
+        learner.tell(id, 0.25)
+
+
+def past_warmup(learner: Learner, stream: Stream) -> Learner:
+    """The learner after its warm-up, all told."""
+    i = 0
+    while learner.summary().warmup_left:
+        decision = learner.decide(stream.points[i % len(stream.points)])
+        learner.tell(decision.id, stream.labels[i % len(stream.labels)])
+        i += 1
+    return learner
+
+
+def uncertainty(learner: Learner, x: object) -> float:
+    """How unsure the belief is at x, awaited labels counted."""
+    return learner.belief.look(learner.belief.point(x)).uncertainty
+
+
+@contextmanager
+def nothing_changes(learner: Learner) -> Iterator[None]:
+    """Compare snapshots before and after."""
+    before = learner.snapshot()
+    yield
+    assert learner.snapshot() == before, "the state changed"
+
+
+@contextmanager
+def refused(learner: Learner, *words: str) -> Iterator[None]:
+    """Expect an error of ours with these words, and an unchanged learner."""
+    before = learner.snapshot()
+    message = None
+    try:
+        yield
+    except BreakevenError as error:
+        message = str(error)
+    assert message is not None, "expected a BreakevenError, nothing was raised"
+    missing = [word for word in words if word not in message]
+    assert not missing, f"the message lacks {missing}: {message}"
+    assert learner.snapshot() == before, "a refused call changed the state"
+
+
+def assert_same_decisions(some: list[Decision], others: list[Decision]) -> None:
+    """Equal decisions, but for ones too close to call; there the runs part and comparing ends."""
+    for one, other in zip(some, others, strict=True):
+        if one.wants_label != other.wants_label:
+            gap = abs(one.uncertainty - one.threshold)
+            assert gap <= AMBIGUOUS * abs(one.threshold), f"decision {one.id} differs: {one} and {other}"
+            return
+        assert _near(one.uncertainty, other.uncertainty, AMBIGUOUS), f"uncertainty of {one.id} differs"
+
+
+def assert_same_predictions(one: Learner, other: Learner, stream: Stream) -> None:
+    """Equal predictions: to the bit for means over types, to 1e-10 for others."""
+    exact = isinstance(one.belief, TypeMeans)
+    for x in stream.points:
+        a, b = one.predict(x), other.predict(x)
+        assert a == b if exact else near(a, b), f"predictions at {x!r} differ: {a} and {b}"
+
+
+def near(a: Prediction, b: Prediction) -> bool:
+    """Equal to 1e-10."""
+    return _near(a.mean, b.mean, TOLERANCE) and _near(a.std, b.std, TOLERANCE)
+
+
+def _near(a: float, b: float, tolerance: float) -> bool:
+    return a == b or abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))

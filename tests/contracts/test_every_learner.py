@@ -1,0 +1,69 @@
+"""Every belief under every rule passes every check that holds for it."""
+
+from functools import partial
+
+import pytest
+
+from breakeven import (
+    Always,
+    Cells,
+    GaussianProcess,
+    Learner,
+    Matern,
+    Never,
+    RandomSelect,
+    SquaredExponential,
+    Threshold,
+    TypeMeans,
+    VariableUncertainty,
+)
+from breakeven.testing import checks_for
+
+FIXED = {
+    "types": TypeMeans(noise_std=0.1),
+    "cells": Cells(low=[0.0, 0.0], high=[1.0, 1.0], noise_std=0.1),
+    "se": GaussianProcess(2, 0.1, SquaredExponential(lengthscale=(0.3, 0.5))),
+    "matern": GaussianProcess(1, 0.1, Matern(1.5, lengthscale=0.3)),
+    "bessel": GaussianProcess(3, 0.2, Matern(0.8, lengthscale=0.7, amplitude=2.0), mean=0.5),
+}
+FITTED = {
+    "after_warmup": (GaussianProcess(1, 0.1, fit="after_warmup"), 4),
+    "every_label": (GaussianProcess(1, 0.1, Matern(2.5), fit="every_label"), 0),
+    "growing": (GaussianProcess(2, None, SquaredExponential(0.5), mean="fit", fit="growing"), 5),
+}
+RULES = {
+    "threshold": Threshold(),
+    "stream_clock": Threshold(scale=0.5, clock="stream"),
+    "random": RandomSelect(0.4),
+    "printed": VariableUncertainty("printed"),
+    "figures": VariableUncertainty("figures"),
+    "figures_gp": VariableUncertainty("figures_gp"),
+    "uncertain": VariableUncertainty("uncertain"),
+    "original": VariableUncertainty("original", budget=0.3),
+    "always": Always(),
+    "never": Never(),
+}
+SLOW_RULES = ("threshold", "random", "uncertain")  # enough where every check fits many times
+
+
+def learners():
+    for belief_name, belief in FIXED.items():
+        for rule_name, rule in RULES.items():
+            for warmup in (0, 3) if rule_name == "threshold" else (0,):
+                name = f"{belief_name}-{rule_name}" + (f"-warmup{warmup}" if warmup else "")
+                yield (
+                    name,
+                    partial(Learner, belief, rule, label_cost=0.05, warmup=warmup, seed=3, remember=50),
+                )
+    for belief_name, (belief, warmup) in FITTED.items():
+        for rule_name in SLOW_RULES:
+            make = partial(Learner, belief, RULES[rule_name], label_cost=0.05, warmup=warmup, remember=20)
+            yield f"{belief_name}-{rule_name}", make
+
+
+CASES = [(make, check, f"{name}-{check.name}") for name, make in learners() for check in checks_for(make)]
+
+
+@pytest.mark.parametrize(("make", "check"), [case[:2] for case in CASES], ids=[case[2] for case in CASES])
+def test_contract(make, check):
+    check(make)
