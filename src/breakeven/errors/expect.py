@@ -15,8 +15,8 @@ from breakeven.errors import InvalidInput
 
 Vector = NDArray[np.float64]
 
-LARGEST = 1e150
-SMALLEST = 1e-150
+LARGEST = 1e100
+SMALLEST = 1e-50
 
 
 def shown(value: object) -> str:
@@ -93,6 +93,10 @@ def one_of(name: str, value: Any, choices: Collection[Any]) -> Any:
 
 def vector(name: str, value: Any, dim: int | None = None) -> Vector:
     """A row of finite numbers, of length `dim` when that is known; the caller owns the copy."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (dim,):
+        copy: Vector = value.copy()
+        if copy.dot(copy) <= LARGEST**2:  # also false for NaN
+            return copy
     wanted = "finite numbers" if dim is None else f"{dim} finite number{'s' if dim != 1 else ''}"
     array = numbers(name, value, f"a row of {wanted}")
     if array.ndim == 0 and dim in (None, 1):

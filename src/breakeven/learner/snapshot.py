@@ -40,7 +40,7 @@ def unseal(blob: Any) -> dict[str, Any]:
     version = int.from_bytes(blob[len(MARK) : len(MARK) + 2], "big")
     if version > VERSION:
         raise SnapshotError(
-            f"snapshot: expected version {VERSION} or older, got version {version}; upgrade breakeven to read it"
+            f"snapshot: expected version {VERSION} or older, got version {version}; upgrade breakeven"
         )
     body = blob[HEAD:]
     if zlib.crc32(body).to_bytes(4, "big") != blob[HEAD - 4 : HEAD]:

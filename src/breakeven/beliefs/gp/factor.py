@@ -5,7 +5,6 @@ another. A solve is one dgemv and one small triangular solve per block; n rows t
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from breakeven.beliefs.gp.triangle import Triangle
 
 Array = NDArray[np.float64]
 
-BLOCK = 256
+BLOCK = 512
 
 
 class Factor:
@@ -32,52 +31,56 @@ class Factor:
         self.size = 0
         self._left: list[Array] = []
         self._square: list[Array] = []
+        self._blocks: list[tuple[int, int, Array, Array]] = []
+
+    def _look(self, b: int) -> None:
+        """Note block b as it is now: first row, last row, what is left of its square, its square transposed."""
+        low = b * BLOCK
+        used = min(self.size - low, BLOCK)
+        del self._blocks[b:]
+        self._blocks.append((low, low + used, self._left[b][:used], self._square[b].T[:, :used]))
 
     def solve(self, b: Array) -> Array:
-        """L⁻¹b, by the routine whose results enter the factor."""
-        v = b.copy()
-        for low, high, left, square in self._blocks():
-            part = v[low:high]
+        """L⁻¹b, written over b, by the routine whose results enter the factor."""
+        for low, high, left, square in self._blocks:
+            part = b[low:high]
             if low:
-                part -= left @ v[:low]
-            v[low:high] = dtrtrs(square, part, lower=0, trans=1)[0]
-        return v
+                part -= left @ b[:low]
+            b[low:high] = dtrtrs(square, part, lower=0, trans=1, overwrite_b=1)[0]
+        return b
 
     def solve_many(self, B: Array) -> Array:
         """L⁻¹B for many columns at once."""
         V = np.array(B, order="F")
-        for low, high, left, square in self._blocks():
-            part = V[low:high] - left @ V[:low]
-            V[low:high] = dtrtrs(square, part, lower=0, trans=1)[0]
+        for low, high, left, square in self._blocks:
+            V[low:high] = dtrtrs(square, V[low:high] - left @ V[:low], lower=0, trans=1)[0]
         return V
 
     def log_determinant(self) -> float:
         """log det(L Lᵀ)."""
-        return 2.0 * sum(float(np.log(np.diag(square)).sum()) for _, _, _, square in self._blocks())
-
-    def _blocks(self) -> Any:
-        """For each block: its first row, its last, what is left of its square, and its square transposed."""
-        for b, (left, square) in enumerate(zip(self._left, self._square, strict=True)):
-            low = b * BLOCK
-            used = min(self.size - low, BLOCK)
-            yield low, low + used, left[:used], square.T[:, :used]
+        return 2.0 * sum(float(np.log(np.diag(square)).sum()) for _, _, _, square in self._blocks)
 
     def append(self, row: Array, pivot: float) -> None:
         """One more row: its entries left of the diagonal, and the diagonal."""
         b, r = divmod(self.size, BLOCK)
-        if b == len(self._square):
+        if r == 0:
             self._left.append(np.zeros((BLOCK, b * BLOCK)))
             self._square.append(np.zeros((BLOCK, BLOCK)))
-        self._left[b][r] = row[: b * BLOCK]
-        self._square[b][r, :r] = row[b * BLOCK :]
-        self._square[b][r, r] = pivot
+        if b:
+            self._left[b][r] = row[: b * BLOCK]
+        square = self._square[b][r]
+        square[:r] = row[b * BLOCK :]
+        square[r] = pivot
         self.size += 1
+        self._look(b)
 
     def truncate(self, size: int) -> None:
         """Forget the rows from `size` on."""
         self.size = size
         blocks = -(-size // BLOCK)
-        del self._left[blocks:], self._square[blocks:]
+        del self._left[blocks:], self._square[blocks:], self._blocks[blocks:]
+        if blocks:
+            self._look(blocks - 1)
 
     def extend(self, rows: Callable[[int, int], Array], size: int, noise_variance: float) -> None:
         """Grow to `size` rows; rows(low, high) gives K[low:high, :high], without the noise.
@@ -107,7 +110,7 @@ class Factor:
 
     def load(self, size: int, parts: list[bytes]) -> None:
         """Take up what `to_bytes` gave."""
-        self.size, self._left, self._square = size, [], []
+        self.size, self._left, self._square, self._blocks = size, [], [], []
         for b in range(-(-size // BLOCK)):
             left, square = np.zeros((BLOCK, b * BLOCK)), np.zeros((BLOCK, BLOCK))
             used = min(size - b * BLOCK, BLOCK)
@@ -115,3 +118,4 @@ class Factor:
             square[:used] = np.frombuffer(parts[2 * b + 1]).reshape(used, BLOCK)
             self._left.append(left)
             self._square.append(square)
+            self._look(b)

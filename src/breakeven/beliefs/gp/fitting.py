@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from breakeven.beliefs.gp.climbing import minimise
 from breakeven.beliefs.gp.likelihood import Likelihood
 from breakeven.beliefs.gp.parameters import Parameters
 
 Array = NDArray[np.float64]
 
 SCREENED_PER_START = 10
-FIRST_STEPS = 5  # enough to see how high a hill is
+FIRST_STEPS = 10  # enough to see how high a hill is
 FINALISTS = 3
 SEARCHED = 256  # labels that the search looks at
 SMALL = 1000  # labels up to which a second BLAS thread costs more than it brings
@@ -66,17 +67,7 @@ def polish(likelihood: Likelihood, box: "Box", thetas: list[Array]) -> Array:
 
 def climb(likelihood: Likelihood, box: "Box", theta: Array, steps: int = 500) -> tuple[float, Array]:
     """Minus the log likelihood at the end of a climb, and where that is."""
-    from scipy.optimize import minimize  # slow to import
-
-    end = minimize(
-        likelihood.value_and_gradient,
-        box.clip(theta),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=box.bounds,
-        options={"ftol": 1e-11, "maxiter": steps},
-    )
-    return float(end.fun), end.x
+    return minimise(likelihood.value_and_gradient, theta, box.bounds, steps=steps, tolerance=1e-9)
 
 
 class Box:
@@ -102,10 +93,6 @@ class Box:
         """Lowest and highest θ, a row each."""
         result: Array = self._centre[:, None] + self.LIMITS[self._kinds]
         return result
-
-    def clip(self, theta: Array) -> Array:
-        """The nearest θ inside the limits."""
-        return np.clip(theta, *self.bounds.T)
 
     def draw(self, random: np.random.Generator, count: int) -> Array:
         """Random starts, uniform in the logarithms."""

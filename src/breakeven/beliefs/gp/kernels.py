@@ -4,6 +4,7 @@ Notation: q = Σ_j (x_j − x'_j)² / ℓ_j², and k(x, x') = amplitude · shape
 is all that fitting needs. ℓ is one number, or one per dimension.
 """
 
+from math import sqrt
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from msgspec.structs import force_setattr
 from numpy.typing import NDArray
 
 from breakeven import theory
-from breakeven.beliefs.gp.bessel import log_bessel_k
+from breakeven.beliefs.gp.bessel import FAR, TINY, matern_shape, rough_slope
 from breakeven.errors import expect
 
 Array = NDArray[np.float64]
@@ -42,20 +43,22 @@ class Stationary:
         return np.broadcast_to(np.asarray(self.lengthscale, dtype=np.float64), (dim,))
 
     def scaled(self, points: Array) -> Array:
-        """Points in units of the lengthscale."""
-        return points / self.scales(points.shape[-1])
+        """Rows of points as columns, in units of the lengthscale."""
+        return np.ascontiguousarray((points / self.scales(points.shape[-1])).T)
 
     def column(self, scaled: Array, scaled_x: Array) -> Array:
-        """k between many scaled points and one."""
-        apart = scaled - scaled_x
-        return self.amplitude * self.shape(np.einsum("ij,ij->i", apart, apart))
+        """k between many scaled points, a column each, and one."""
+        apart = scaled - scaled_x[:, None]
+        apart *= apart
+        return self.amplitude * self.shape(np.add.reduce(apart, axis=0))
 
     def matrix(self, scaled: Array, others: Array) -> Array:
-        """k between two sets of scaled points. Differences, not a Gram trick, which loses digits."""
-        q = np.zeros((len(scaled), len(others)))
-        for left, right in zip(scaled.T, others.T, strict=True):
+        """k between two sets of scaled points, a column each; by differences: a Gram trick loses digits."""
+        q = np.zeros((scaled.shape[1], others.shape[1]))
+        for left, right in zip(scaled, others, strict=True):
             apart = np.subtract.outer(left, right)
-            q += apart * apart
+            apart *= apart
+            q += apart
         return self.amplitude * self.shape(q)
 
     def __call__(self, X: Any, Y: Any) -> Array:
@@ -71,7 +74,7 @@ class Stationary:
 def _check(kernel: "Kernel") -> None:
     """Both kernels take their numbers as floats."""
     force_setattr(kernel, "amplitude", expect.positive("amplitude", kernel.amplitude))
-    if np.ndim(kernel.lengthscale) == 0:
+    if np.isscalar(kernel.lengthscale):
         force_setattr(kernel, "lengthscale", expect.positive("lengthscale", kernel.lengthscale))
     else:
         row = expect.vector("lengthscale", kernel.lengthscale).tolist()
@@ -124,7 +127,7 @@ class Matern(Stationary, msgspec.Struct, frozen=True, tag=True):
 
     def shape(self, q: Array) -> Array:
         """2^(1−ν)/Γ(ν) · s^ν K_ν(s)."""
-        s = np.sqrt(2.0 * self.smoothness * q)
+        s = self._distance(q)
         match self.smoothness:
             case 0.5:
                 return np.exp(-s)
@@ -132,44 +135,28 @@ class Matern(Stationary, msgspec.Struct, frozen=True, tag=True):
                 return (1.0 + s) * np.exp(-s)
             case 2.5:
                 return (1.0 + s + s * s / 3.0) * np.exp(-s)
-        return _bessel_shape(self.smoothness, s)
+        return matern_shape(self.smoothness, s)
 
     def slope(self, q: Array, shape: Array) -> Array:
-        """−ν/s · 2^(1−ν)/Γ(ν) · s^ν K_{ν−1}(s), from d/ds[s^ν K_ν(s)] = −s^ν K_{ν−1}(s)."""
-        s = np.sqrt(2.0 * self.smoothness * q)
-        match self.smoothness:
+        """−ν/(2ν−2) times the shape of order ν−1 at the same s, from d/ds[s^ν K_ν(s)] = −s^ν K_{ν−1}(s)."""
+        s, nu = self._distance(q), self.smoothness
+        match nu:
             case 0.5:
                 return -0.5 * np.exp(-s) / np.maximum(s, TINY)
             case 1.5:
                 return -1.5 * np.exp(-s)
             case 2.5:
                 return -(5.0 / 6.0) * (1.0 + s) * np.exp(-s)
-        return _bessel_slope(self.smoothness, s)
+        return nu * rough_slope(nu, s) if nu <= 1.0 else -0.5 * nu / (nu - 1.0) * matern_shape(nu - 1.0, s)
+
+    def _distance(self, q: Array) -> Array:
+        """s, cut off where nothing is left to see."""
+        nu = self.smoothness
+        return np.minimum(sqrt(2.0 * nu) * np.sqrt(q), FAR * max(1.0, nu))
 
     def exponent(self, dim: int) -> float:
         """1/(2d+3)."""
         return theory.matern_exponent(dim)
-
-
-TINY = 1e-150  # a distance that is zero for every purpose, yet can be divided by
-
-
-def _bessel_shape(nu: float, s: Array) -> Array:
-    return np.minimum(np.exp(_log_matern(nu, nu, np.maximum(s, TINY))), 1.0)
-
-
-def _bessel_slope(nu: float, s: Array) -> Array:
-    s = np.maximum(s, TINY)
-    return -nu * np.exp(np.minimum(_log_matern(nu, abs(nu - 1.0), s) - np.log(s), 690.0))
-
-
-def _log_matern(nu: float, order: float, s: Array) -> Array:
-    """log of 2^(1−ν)/Γ(ν) · s^ν K_order(s)."""
-    from scipy.special import gammaln
-
-    constant = (1.0 - nu) * np.log(2.0) - gammaln(nu)
-    result: Array = constant + nu * np.log(s) + log_bessel_k(order, s)
-    return result
 
 
 Kernel = SquaredExponential | Matern

@@ -28,6 +28,7 @@ COLUMNS = 256  # predictions per triangular solve
 class Solved(msgspec.Struct, gc=False):
     """What one triangular solve says of a point."""
 
+    scaled: Array
     mean: float
     variance: float  # given the labels told
     narrowed: float  # given also those awaited
@@ -38,11 +39,11 @@ class Solved(msgspec.Struct, gc=False):
 class Awaited:
     """The points whose labels were asked for and have not come."""
 
-    def __init__(self, dim: int, told: int = 0) -> None:
+    def __init__(self, dim: int) -> None:
         self.ids: list[str] = []
         self.points = Rows(dim)
         self.scaled = Rows(dim)
-        self.V = Rows(told)
+        self.V = Rows(0)
         self.R = Triangle()
 
     def remove(self, j: int) -> None:
@@ -63,34 +64,35 @@ class Posterior:
         self._z = Rows(1)
         self._L = Factor()
         self._awaited = Awaited(dim)
+        self._fresh: tuple[str, Array, Solved] | None = None  # awaited too, if nothing else is
         self._take(parameters)
 
     def _take(self, parameters: Parameters) -> None:
         self.parameters = parameters
         self._kernel = parameters.kernel
         self._scales = parameters.kernel.scales(self.dim)
-        self._scaled = Rows(self.dim, self.points.all / self._scales)
+        self._scaled = _columns(parameters.kernel.scaled(self.points.all))
 
     # -- asking ----------------------------------------------------------------------------------
 
     def solve(self, x: Array, *, awaited: bool = True) -> Solved:
-        """Mean and variance at x, with and (if `awaited`) without regard to what is awaited."""
+        """Mean and variance at x, and the variance narrowed by what is awaited."""
         scaled = x / self._scales
         v = self._L.solve(self._kernel.column(self._scaled.all, scaled))
         mean = self.parameters.mean + float(v @ self._z.all[:, 0])
         variance = max(self._kernel.amplitude - float(v @ v), 0.0)
-        if not (awaited and self._awaited.ids):
-            return Solved(mean, variance, variance, v, NONE)
-        w = self._kernel.column(self._awaited.scaled.all, scaled) - self._awaited.V.all @ v
+        if not (awaited and self._waiting()):
+            return Solved(scaled, mean, variance, variance, v, NONE)
+        w = self._kernel.column(self._awaited.scaled.all.T, scaled) - self._awaited.V.all @ v
         u = self._awaited.R.solve(w)
-        return Solved(mean, variance, max(variance - float(u @ u), 0.0), v, u)
+        return Solved(scaled, mean, variance, max(variance - float(u @ u), 0.0), v, u)
 
     def solve_many(self, X: Array) -> tuple[Array, Array]:
         """Means and variances at many points, given the labels told."""
         means, variances = np.empty(len(X)), np.empty(len(X))
         for low in range(0, len(X), COLUMNS):
             part = slice(low, low + COLUMNS)
-            V = self._L.solve_many(self._kernel.matrix(self._scaled.all, X[part] / self._scales))
+            V = self._L.solve_many(self._kernel.matrix(self._scaled.all, self._kernel.scaled(X[part])))
             means[part] = self.parameters.mean + self._z.all[:, 0] @ V
             variances[part] = np.maximum(self._kernel.amplitude - np.einsum("ij,ij->j", V, V), 0.0)
         return means, variances
@@ -104,26 +106,48 @@ class Posterior:
 
     def expect(self, id: str, x: Array, solved: Solved) -> None:
         """A label is awaited at x, where `solved` was just computed."""
+        if self._waiting():
+            self._await(id, x, solved)
+        else:
+            self._fresh = (id, x, solved)  # it may well be told at once
+
+    def _waiting(self) -> int:
+        """How many labels are awaited, all of them in `_awaited`."""
+        if self._fresh:
+            fresh, self._fresh = self._fresh, None
+            self._await(*fresh)
+        return len(self._awaited.ids)
+
+    def _await(self, id: str, x: Array, solved: Solved) -> None:
         waiting = self._awaited
         waiting.ids.append(id)
         waiting.points.append(x)
-        waiting.scaled.append(x / self._scales)
+        waiting.scaled.append(solved.scaled)
+        waiting.V = waiting.V if waiting.ids[1:] else Rows(len(self.ids))
         waiting.V.append(solved.v)
         waiting.R.append(solved.u, sqrt(solved.narrowed + self.parameters.noise_variance))
 
     def tell(self, id: str, y: float) -> tuple[float, float]:
         """An awaited label came: its point moves to the end of L; mean and variance there, after it."""
+        if self._fresh and self._fresh[0] == id:
+            (_, x, solved), self._fresh = self._fresh, None
+            v, pivot = solved.v, sqrt(solved.narrowed + self.parameters.noise_variance)
+            return self._append(id, x, solved.scaled, v, pivot, y)
+        self._waiting()
         waiting = self._awaited
         j = waiting.ids.index(id)
-        x, v = waiting.points.all[j].copy(), waiting.V.all[j].copy()
+        x, scaled, v = (table.all[j].copy() for table in (waiting.points, waiting.scaled, waiting.V))
         pivot, lean = waiting.R.pop_first(j)
         waiting.remove(j)
         waiting.V.widen(lean)
+        return self._append(id, x, scaled, v, pivot, y)
+
+    def _append(self, id: str, x: Array, scaled: Array, v: Array, pivot: float, y: float) -> tuple[float, float]:
         mean = self.parameters.mean + float(v @ self._z.all[:, 0])
         z, gain = (y - mean) / pivot, pivot - self.parameters.noise_variance / pivot
-        self._z.append(z)
         self._L.append(v, pivot)
-        self._scaled.append(x / self._scales)
+        self._z.append(z)
+        self._scaled.widen(scaled)
         self.points.append(x)
         self.y.append(y)
         self.ids.append(id)
@@ -136,6 +160,7 @@ class Posterior:
 
     def withdraw_awaited(self, id: str) -> None:
         """An awaited label will not come."""
+        self._waiting()
         j = self._awaited.ids.index(id)
         self._awaited.R.drop(j)
         self._awaited.remove(j)
@@ -144,8 +169,9 @@ class Posterior:
         """A told label goes: L is computed anew from its row on."""
         i = self.ids.index(id)
         del self.ids[i]
-        for table in (self.points, self.y, self._scaled):
+        for table in (self.points, self.y):
             table.remove(i)
+        self._take(self.parameters)
         self._L.truncate(i)
         self._refactor()
 
@@ -159,9 +185,9 @@ class Posterior:
         scaled = self._scaled.all
 
         def rows(low: int, high: int) -> Array:
-            return self._kernel.matrix(scaled[low:high], scaled[:high])
+            return self._kernel.matrix(scaled[:, low:high], scaled[:, :high])
 
-        self._L.extend(rows, len(scaled), self.parameters.noise_variance)
+        self._L.extend(rows, len(self.ids), self.parameters.noise_variance)
         self._solve_labels()
         self._await_again()
 
@@ -170,7 +196,8 @@ class Posterior:
         self._z = Rows(1, z[:, None])
 
     def _await_again(self) -> None:
-        old, self._awaited = self._awaited, Awaited(self.dim, len(self.ids))
+        self._waiting()
+        old, self._awaited = self._awaited, Awaited(self.dim)
         for id, x in zip(old.ids, old.points.all, strict=True):
             self.expect(id, x, self.solve(x))
 
@@ -178,6 +205,7 @@ class Posterior:
 
     def state(self) -> dict[str, Any]:
         """Everything, as plain data; floats as their bytes."""
+        self._waiting()
         waiting = self._awaited
         return {
             "parameters": self.parameters.plain(),
@@ -206,6 +234,11 @@ class Posterior:
         waiting.scaled = Rows(self.dim, waiting.points.all / self._scales)
         waiting.V = Rows(n, _table(state["V"], p, n))
         waiting.R.load(_table(state["R"], p, p))
+
+
+def _columns(points: Array) -> Rows:
+    """Points as columns: the table then grows by widening."""
+    return Rows(points.shape[1], points)
 
 
 def _table(data: bytes, height: int, width: int) -> Array:

@@ -21,23 +21,23 @@ class Rows:
     """
 
     def __init__(self, width: int, rows: Array | None = None) -> None:
-        self.width = width
         self.size = 0 if rows is None else len(rows)
+        self.width = width
         self._start = 0
-        self._data = np.zeros((max(16, self.size), width))
+        self._data = np.zeros((self.size or 16, width))
+        self._look()
         if rows is not None:
-            self._data[: self.size] = rows
+            self.all[:] = rows
 
-    @property
-    def all(self) -> Array:
-        """Every row, as a view."""
-        return self._data[self._start : self._start + self.size, : self.width]
+    def _look(self) -> None:
+        self.all = self._data[self._start : self._start + self.size, : self.width]
 
     def append(self, row: Array | float) -> None:
         """One more row at the end."""
         if self._start + self.size == len(self._data):
             self._move(2 * self.size + 16, self._data.shape[1])
         self.size += 1
+        self._look()
         self.all[-1] = row
 
     def widen(self, column: Array) -> None:
@@ -45,17 +45,17 @@ class Rows:
         if self.width == self._data.shape[1]:
             self._move(len(self._data), self.width + self.width // 2 + 64)
         self.width += 1
+        self._look()
         self.all[:, -1] = column
 
     def remove(self, j: int) -> None:
         """Take row j out; the order of the others stays."""
-        rows = self.all
-        rows[1 : j + 1] = rows[:j].copy()
+        self.all[1 : j + 1] = self.all[:j].copy()
         self._start += 1
         self.size -= 1
+        self._look()
 
     def _move(self, height: int, width: int) -> None:
-        kept = self.all
         self._data = np.zeros((height, width))
-        self._data[: self.size, : self.width] = kept
+        self._data[: self.size, : self.width] = self.all
         self._start = 0

@@ -1,0 +1,1 @@
+"""Speed and size as ratios, each measured side by side with its peer in one run."""

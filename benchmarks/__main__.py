@@ -1,0 +1,55 @@
+"""Run every benchmark, print the table and write it to docs/benchmarks.md."""
+
+import os
+import platform
+import sys
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import scipy
+import sklearn
+
+from benchmarks import algorithm1, fitting, footprint, gp_round
+from benchmarks.measure import Result
+
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+HEAD = """# Benchmarks
+
+Written by `make bench`. Every line compares two things measured in turn in one run, with one BLAS thread: trust
+the ratios, not the times. Times are medians, with quartiles in brackets. Where a ratio was asked for, the column
+"wanted" names it.
+
+| what | measured | beside it | ratio | wanted | reached |
+|---|---|---|---|---|---|
+"""
+
+
+def line(result: Result) -> str:
+    reached = ("yes" if result.reached else "**no**") if result.wanted else ""
+    return f"| {result.what} | {result.measured} | {result.beside} | {result.ratio} | {result.wanted} | {reached} |"
+
+
+def machine() -> str:
+    cpu = next(
+        (row.split(":")[1].strip() for row in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in row),
+        platform.processor(),
+    )
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    return (
+        f"\nMeasured on {os.cpu_count()} cores of {cpu}, {platform.system()}, Python {platform.python_version()}, "
+        f"NumPy {np.__version__} ({blas['name']} {blas['version']}), SciPy {scipy.__version__}, "
+        f"scikit-learn {sklearn.__version__}.\n"
+    )
+
+
+def main() -> None:
+    lines = []
+    for result in chain(algorithm1.run(), footprint.run(), fitting.run(), gp_round.run()):
+        lines.append(line(result))
+        print(lines[-1], file=sys.stderr, flush=True)
+    PAGE.write_text(HEAD + "\n".join(lines) + "\n" + machine())
+    print(f"wrote {PAGE.relative_to(Path.cwd())}")
+
+
+main()

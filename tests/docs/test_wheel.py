@@ -1,0 +1,41 @@
+"""A wheel installed bare, without extras, imports and runs the README's example."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_documents import ROOT, blocks
+
+
+def run(*command, cwd):
+    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def bare_python(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bare")
+    pip = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+    run(sys.executable, *pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
+    venv.create(folder / "venv", with_pip=True)
+    python = folder / "venv" / "bin" / "python"
+    run(python, *pip, "install", *folder.glob("*.whl"), cwd=folder)
+    return python
+
+
+def test_it_runs_the_readme(bare_python, tmp_path):
+    script = tmp_path / "readme.py"
+    script.write_text("\n".join(blocks(ROOT / "README.md")))
+    assert "Label it" in run(bare_python, script, cwd=tmp_path)
+
+
+def test_it_carries_its_types_and_nothing_else(bare_python, tmp_path):
+    listing = "import breakeven, pathlib; print(*pathlib.Path(breakeven.__file__).parent.rglob('*'))"
+    files = run(bare_python, "-c", listing, cwd=tmp_path)
+    assert "py.typed" in files
+    assert "sklearn" not in run(bare_python, "-m", "pip", "list", cwd=tmp_path)
+    assert not [name for name in files.split() if Path(name).suffix not in ("", ".py", ".pyc", ".typed")]

@@ -1,0 +1,94 @@
+"""The blocked factor against NumPy's Cholesky, on both sides of every block boundary."""
+
+import numpy as np
+import pytest
+from scipy.linalg import cholesky, solve_triangular
+
+from breakeven.beliefs.gp.factor import BLOCK, Factor
+
+SIZES = [0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 40]
+NOISE = 0.01
+
+
+def gram(size):
+    x = np.random.default_rng(1).random((size, 2)) * 3.0
+    return np.exp(-0.5 * ((x[:, None] - x[None]) ** 2).sum(axis=2))
+
+
+def dense(K):
+    return cholesky(K + NOISE * np.eye(len(K)), lower=True) if len(K) else K
+
+
+def extended(K, size=None, factor=None):
+    factor = factor or Factor()
+    factor.extend(lambda low, high: K[low:high, :high], len(K) if size is None else size, NOISE)
+    return factor
+
+
+def columns(n, count=5):
+    return np.random.default_rng(2).normal(size=(n, count))
+
+
+def check(factor, K):
+    L, B = dense(K), columns(len(K))
+    expected = solve_triangular(L, B, lower=True) if len(K) else B
+    assert factor.size == len(K)
+    assert factor.solve_many(B) == pytest.approx(expected, abs=1e-10)
+    assert factor.solve(B[:, 0]) == pytest.approx(expected[:, 0], abs=1e-10)
+    assert factor.log_determinant() == pytest.approx(2.0 * np.log(np.diag(L)).sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_factor_extended_at_once_is_the_cholesky_factor(size):
+    check(extended(gram(size)), gram(size))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_factor_grown_row_by_row_is_the_cholesky_factor(size):
+    K, factor = gram(size), Factor()
+    for row in dense(K):
+        factor.append(row[: factor.size], row[factor.size])
+    check(factor, K)
+
+
+@pytest.mark.parametrize("kept", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
+def test_rows_from_any_one_on_can_be_forgotten_and_computed_anew(kept):
+    K = gram(2 * BLOCK + 40)
+    factor = extended(K)
+    order = [*range(kept), *reversed(range(kept, len(K)))]
+    other = K[np.ix_(order, order)]
+    factor.truncate(kept)
+    check(factor, K[:kept, :kept])
+    check(extended(other, factor=factor), other)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_factor_loaded_from_bytes_has_the_same_bits(size):
+    factor, copy = extended(gram(size)), Factor()
+    copy.load(size, factor.to_bytes())
+    b = columns(size)[:, 0]
+    assert copy.to_bytes() == factor.to_bytes()
+    assert copy.solve(b).tobytes() == factor.solve(b).tobytes()
+    assert copy.solve_many(columns(size)).tobytes() == factor.solve_many(columns(size)).tobytes()
+
+
+def test_forgotten_rows_leave_no_bytes_behind():
+    K = gram(BLOCK + 20)
+    factor = extended(K)
+    factor.truncate(10)
+    assert extended(K, size=30, factor=factor).to_bytes() == extended(K, 30, extended(K, 10)).to_bytes()
+
+
+def test_solving_leaves_its_argument_alone():
+    factor, B = extended(gram(BLOCK + 3)), columns(BLOCK + 3)
+    before = B.copy()
+    factor.solve(B[:, 0])
+    factor.solve(np.ascontiguousarray(B[:, 0]))
+    factor.solve_many(B)
+    assert (B == before).all()
+
+
+def test_equal_rows_with_hardly_any_noise_never_fail():
+    factor = Factor()
+    factor.extend(lambda low, high: np.ones((high - low, high)), BLOCK + 50, 1e-18)
+    assert np.isfinite(factor.solve(np.ones(BLOCK + 50))).all()
