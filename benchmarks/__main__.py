@@ -32,7 +32,11 @@ def line(result: Result) -> str:
 
 def machine() -> str:
     cpu = next(
-        (row.split(":")[1].strip() for row in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in row),
+        (
+            row.split(":")[1].strip()
+            for row in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in row
+        ),
         platform.processor(),
     )
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]

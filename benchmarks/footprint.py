@@ -10,20 +10,24 @@ from benchmarks.measure import Result
 IMPORT = "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
 LABELS = 4000
 MEMORY = """
-import resource, numpy as np
+import re, numpy as np
 from breakeven import GaussianProcess, SquaredExponential
+peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 random = np.random.default_rng(0)
 belief = GaussianProcess(2, 0.1, SquaredExponential(0.2))
 belief.learn(random.random(2), 0.0)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 for point in random.random(({labels}, 2)):
     belief.learn(point, 0.0)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+print(peak() - before)
 """
 
 
 def run() -> Iterator[Result]:
-    pairs = [(_number(IMPORT.format("breakeven")), _number(IMPORT.format("numpy, scipy.linalg"))) for _ in range(21)]
+    pairs = [
+        (_number(IMPORT.format("breakeven")), _number(IMPORT.format("numpy, scipy.linalg")))
+        for _ in range(21)
+    ]
     ours, peer = (statistics.median(column) for column in zip(*pairs[1:], strict=True))
     yield Result(
         "import breakeven",

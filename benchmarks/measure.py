@@ -48,4 +48,9 @@ class Result:
 
 def microseconds(timing: Timing) -> str:
     """A timing for people."""
-    return f"{timing.median * 1e6:,.3g} µs ({timing.low * 1e6:,.3g}–{timing.high * 1e6:,.3g})"
+    return f"{_short(timing.median)} µs ({_short(timing.low)}–{_short(timing.high)})"
+
+
+def _short(seconds: float) -> str:
+    number = seconds * 1e6
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"

@@ -15,7 +15,9 @@ HEADER = f"{'':22}{'exams':>8}{'spent':>10}{'missed':>10}{'total':>10}{'a patien
 
 def row(name: str, bill: Ledger) -> str:
     """One line of the table."""
-    numbers = f"{bill.labels:>8,}{bill.label_spend:>10,.0f}{bill.prediction_error:>10,.0f}{bill.total_loss:>10,.0f}"
+    numbers = (
+        f"{bill.labels:>8,}{bill.label_spend:>10,.0f}{bill.prediction_error:>10,.0f}{bill.total_loss:>10,.0f}"
+    )
     return f"{name:22}{numbers}{bill.average_loss:>11,.1f}"
 
 

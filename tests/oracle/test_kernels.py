@@ -2,6 +2,7 @@
 
 from math import exp, inf, lgamma, log
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,9 +11,10 @@ from sklearn.gaussian_process import kernels as sklearn
 
 from breakeven import Matern, SquaredExponential
 from breakeven.errors import InvalidInput
+from breakeven.errors.expect import LARGEST, SMALLEST
 
 SMOOTHNESSES = [0.1, 0.3, 0.8, 1.0, 1.7, 2.0, 2.3, 3.0, 3.3, 10.0, 57.3, 99.9, 100.1, 150.0, 400.0, 1e4]
-EXTREME = [1e-3, 0.01, 1e8, 1e12, 1e150]
+EXTREME = [1e-3, 0.01, 1e8, 1e12, 1e100]
 CLOSED = [0.5, 1.5, 2.5]
 KERNELS = [SquaredExponential(), *(Matern(nu) for nu in [*SMOOTHNESSES, *EXTREME, *CLOSED])]
 DISTANCES = np.array([1e-10, 1e-6, 1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0])
@@ -62,7 +64,7 @@ def test_kernel_matrices_agree_with_scikit_learn(ours, theirs, lengthscale, ampl
     kernel = ours(lengthscale=lengthscale, amplitude=amplitude)
     expected = amplitude * theirs(lengthscale)(X, Y)
     assert kernel(X, Y) == pytest.approx(expected, rel=1e-12, abs=1e-12 * amplitude)
-    column = kernel.column(kernel.scaled(X), kernel.scaled(Y[0]))
+    column = kernel.column(kernel.scaled(X), Y[0] / kernel.scales(3))
     assert column == pytest.approx(expected[:, 0], rel=1e-12, abs=1e-12 * amplitude)
 
 
@@ -85,7 +87,7 @@ def test_the_slope_is_the_derivative_of_the_shape(kernel):
     assert slopes(kernel, q) == pytest.approx(difference, rel=1e-5, abs=1e-11)
 
 
-@pytest.mark.parametrize("nu", [1e6, 1e8, 1e12, 1e16, 1e150])
+@pytest.mark.parametrize("nu", [1e6, 1e8, 1e12, 1e16, 1e100])
 def test_ever_smoother_matern_becomes_the_squared_exponential(nu):
     q = np.concatenate([[0.0], DISTANCES])
     close = 2.0 * (1.0 + q * q) / nu + 1e-13
@@ -119,14 +121,15 @@ def test_correlation_is_one_at_distance_zero_and_falls_to_zero_far_away(kernel):
 
 
 @everywhere
-def test_points_too_far_apart_to_square_their_distance_are_uncorrelated(kernel):
-    X = np.array([[1e150, 0.0], [-1e150, 0.0]]) * 1e150
-    assert kernel.matrix(X, X).tolist() == np.eye(2).tolist()
-    assert kernel.column(X, X[0]).tolist() == [1.0, 0.0]
+def test_points_as_far_apart_as_numbers_may_be_are_uncorrelated(kernel):
+    X = np.array([[LARGEST, 0.0], [-LARGEST, 0.0]])
+    smallest = msgspec.structs.replace(kernel, lengthscale=SMALLEST)
+    assert smallest(X, X).tolist() == np.eye(2).tolist()
+    assert smallest.column(smallest.scaled(X), X[0] / SMALLEST).tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 2**32 - 1), dim=st.integers(1, 5), spread=st.floats(0.01, 10.0))
 def test_kernel_matrices_are_positive_semi_definite(kernel, seed, dim, spread):
     X = spread * np.random.default_rng(seed).normal(size=(25, dim))

@@ -17,8 +17,8 @@ from breakeven import (
     VariableUncertainty,
     algorithm1,
 )
-from breakeven.errors import DuplicateId, UnknownId
-from breakeven.values import Arrived, Prediction
+from breakeven.errors import DuplicateId, InvalidInput, UnknownId
+from breakeven.values import Arrived, Prediction, Told
 
 
 def types(rule=None, **options):
@@ -102,6 +102,33 @@ def test_a_correction_leaves_every_uncertainty_as_it_was():
     assert after.uncertainty == before.uncertainty
     assert after.prediction.std == before.prediction.std
     assert after.prediction.mean > before.prediction.mean
+
+
+def test_who_gave_a_label_is_recorded():
+    learner, events = types(), []
+    learner.listen(events.append)
+    learner.decide_many(["flu", "flu"])
+    learner.tell("1", 3.0, labeller="Ann")
+    learner.tell("2", 4.0)
+    assert events[2:] == [Told("1", 3.0, "Ann"), Told("2", 4.0, None)]
+    again = types()
+    for event in events:
+        again.apply(event)
+    assert again.snapshot() == learner.snapshot()
+    anonymous = types()
+    anonymous.decide_many(["flu", "flu"])
+    anonymous.tell_many(["1", "2"], [3.0, 4.0])
+    assert anonymous.snapshot() != learner.snapshot()
+
+
+@pytest.mark.parametrize("labeller", [3, b"Ann", ["Ann"], object()], ids=repr)
+def test_a_labeller_has_a_name(labeller):
+    learner = types()
+    learner.decide("flu")
+    before = learner.snapshot()
+    with pytest.raises(InvalidInput, match=r"^labeller: expected a name, or None, got "):
+        learner.tell("1", 3.0, labeller=labeller)
+    assert learner.snapshot() == before
 
 
 # -- arrivals nobody asked about -----------------------------------------------------------------------

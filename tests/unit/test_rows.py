@@ -1,8 +1,10 @@
 """The growing table against a plain list of rows."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from breakeven.beliefs.gp.rows import Rows
@@ -12,12 +14,12 @@ STEPS = st.lists(
         st.tuples(st.just("append"), st.integers(0, 2**32 - 1)),
         st.tuples(st.just("widen"), st.integers(0, 2**32 - 1)),
         st.tuples(st.just("remove"), st.integers(0, 2**32 - 1)),
+        st.tuples(st.just("copy"), st.just(0)),
     ),
     max_size=120,
 )
 
 
-@settings(deadline=None)
 @given(width=st.integers(0, 3), steps=STEPS)
 def test_a_table_holds_what_a_plain_matrix_would(width, steps):
     table, plain = Rows(width), np.empty((0, width))
@@ -31,6 +33,8 @@ def test_a_table_holds_what_a_plain_matrix_would(width, steps):
             column = numbers.normal(size=len(plain))
             table.widen(column)
             plain = np.column_stack([plain, column])
+        elif verb == "copy":
+            table = deepcopy(table)
         elif len(plain):
             j = seed % len(plain)
             table.remove(j)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from breakeven.beliefs.gp.triangle import Triangle
@@ -58,7 +58,6 @@ def test_popping_a_row_conditions_the_others_on_it(j):
     check(R, C[np.ix_(rest, rest)] - np.outer(lean, lean))
 
 
-@settings(deadline=None)
 @given(steps=STEPS, seed=st.integers(0, 2**32 - 1))
 def test_any_order_of_growing_and_shrinking_keeps_the_factor_right(steps, seed):
     rng = np.random.default_rng(seed)

@@ -77,11 +77,16 @@ def probability(name: str, value: Any, *, open: bool = False) -> float:
     refuse(name, expected, value)
 
 
-def whole(name: str, value: Any, *, least: int = 0) -> int:
-    """An integer of at least `least`."""
-    if isinstance(value, Integral) and is_number(value) and int(value) >= least:
+def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> int:
+    """An integer of at least `least`, that 64 bits can hold."""
+    if isinstance(value, Integral) and is_number(value) and least <= int(value) <= most:
         return int(value)
-    refuse(name, f"a whole number of at least {least}", value)
+    too_large = isinstance(value, Integral) and int(value) > most
+    refuse(
+        name,
+        f"a whole number of at most {most}" if too_large else f"a whole number of at least {least}",
+        value,
+    )
 
 
 def one_of(name: str, value: Any, choices: Collection[Any]) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
 from breakeven.values import ExactSum
@@ -18,7 +19,7 @@ class Label(msgspec.Struct):
     """A label asked for, or told without having been asked.
 
     `cost` is what it was bought for, in which `round`; both are 0 if it came unasked. `y` is None while it
-    is awaited.
+    is awaited; `labeller` is who gave it, where that was said.
     """
 
     x: Any
@@ -26,6 +27,7 @@ class Label(msgspec.Struct):
     round: int = 0
     warmup: bool = False
     y: float | None = None
+    labeller: str | None = None
 
 
 class Book:
@@ -112,13 +114,13 @@ class Book:
             del self.unasked[id]
             self._oldest.remove(id)
 
-    def tell(self, id: str, y: float) -> Label:
+    def tell(self, id: str, y: float, labeller: str | None) -> Label:
         """A label came, asked for or not."""
         label = self.awaited.pop(id, None)
         if label is None:
             label = Label(self.unasked[id])
             self._forget(id)
-        label.y = y
+        label.y, label.labeller = y, labeller
         self.told[id] = label
         return label
 
@@ -135,7 +137,7 @@ class Book:
         """Everything, as plain data; `plain` makes points so."""
 
         def rows(labels: dict[str, Label]) -> list[Any]:
-            return [(id, plain(one.x), one.cost, one.round, one.warmup, one.y) for id, one in labels.items()]
+            return [(id, plain(one.x), *astuple(one)[1:]) for id, one in labels.items()]
 
         return {
             "awaited": rows(self.awaited),

@@ -102,14 +102,19 @@ class Learner:
             expect.refuse("force", "True, False or None", force)
         return self._decide(id, point, price, force)
 
-    def tell(self, id: str, y: float) -> Prediction:
-        """The label of an arrival came, now or days later; the updated prediction there."""
+    def tell(self, id: str, y: float, *, labeller: str | None = None) -> Prediction:
+        """The label of an arrival came, now or days later; the updated prediction there.
+
+        `labeller` records who gave it.
+        """
         y = expect.finite("y", y)
+        if labeller is not None and not isinstance(labeller, str):
+            expect.refuse("labeller", "a name, or None", labeller)
         told = self._book.check_tellable(id, y)
         if told is not None:
             return self.belief.predict(told.x)
-        prediction = self._tell(id, y)
-        self._announce(Told(id, y))
+        prediction = self._tell(id, y, labeller)
+        self._announce(Told(id, y, labeller))
         return self.belief.predict(self._book.told[id].x) if self._fit_if_due() else prediction
 
     def correct(self, id: str, y: float) -> None:
@@ -221,7 +226,7 @@ class Learner:
             case Told():
                 if self._book.check_tellable(event.id, event.y) is not None:
                     return
-                self._tell(event.id, event.y)
+                self._tell(event.id, event.y, event.labeller)
             case Corrected():
                 self._correct(event.id, event.y)
             case Withdrawn():
@@ -280,12 +285,12 @@ class Learner:
         if self._rule_observes and reason not in NOT_BY_RULE:
             self.rule.observe(labelled=wants_label)
 
-    def _tell(self, id: str, y: float) -> Prediction:
+    def _tell(self, id: str, y: float, labeller: str | None) -> Prediction:
         if id in self._book.awaited:
             prediction = self.belief.tell(id, self._book.awaited[id].x, y)
         else:
             prediction = self.belief.learn(self._book.unasked[id], y, id)
-        if self._book.tell(id, y).warmup:
+        if self._book.tell(id, y, labeller).warmup:
             self._warmup.tell()
         return prediction
 

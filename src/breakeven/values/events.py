@@ -20,10 +20,11 @@ class Arrived(Struct, frozen=True, tag=True):
 
 
 class Told(Struct, frozen=True, tag=True):
-    """The label of an arrival came."""
+    """The label of an arrival came; `labeller` is who gave it, where that was said."""
 
     id: str
     y: float
+    labeller: str | None = None
 
 
 class Corrected(Struct, frozen=True, tag=True):

@@ -1,14 +1,15 @@
 """The Cholesky factor L of K + σ²I, in blocks of rows: growing it copies nothing.
 
-Block b holds rows 256b … 256b+255: what lies left of its diagonal square as one array, the square as
-another. A solve is one dgemv and one small triangular solve per block; n rows take 8·n²/2 bytes and a little.
+Block b holds rows 512b … 512b+511 in two arrays: what lies left of its diagonal square, and the square's lower
+triangle, packed row after row. A solve is one dgemv and one dtpsv per block; n rows take 8·n²/2 bytes.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dtrtrs
+from scipy.linalg.blas import dtpsv
+from scipy.linalg.lapack import dtpttr, dtrtrs
 
 from breakeven.beliefs.gp.triangle import Triangle
 
@@ -30,57 +31,61 @@ class Factor:
     def __init__(self) -> None:
         self.size = 0
         self._left: list[Array] = []
-        self._square: list[Array] = []
-        self._blocks: list[tuple[int, int, Array, Array]] = []
-
-    def _look(self, b: int) -> None:
-        """Note block b as it is now: first row, last row, what is left of its square, its square transposed."""
-        low = b * BLOCK
-        used = min(self.size - low, BLOCK)
-        del self._blocks[b:]
-        self._blocks.append((low, low + used, self._left[b][:used], self._square[b].T[:, :used]))
+        self._packed: list[Array] = []
 
     def solve(self, b: Array) -> Array:
         """L⁻¹b, written over b, by the routine whose results enter the factor."""
-        for low, high, left, square in self._blocks:
+        low = 0
+        for left, packed in zip(self._left, self._packed, strict=True):
+            high = min(low + BLOCK, self.size)
             part = b[low:high]
             if low:
-                part -= left @ b[:low]
-            b[low:high] = dtrtrs(square, part, lower=0, trans=1, overwrite_b=1)[0]
+                part -= left[: high - low] @ b[:low]
+            b[low:high] = dtpsv(high - low, packed, part, lower=0, trans=1, overwrite_x=1)
+            low = high
         return b
 
     def solve_many(self, B: Array) -> Array:
         """L⁻¹B for many columns at once."""
         V = np.array(B, order="F")
-        for low, high, left, square in self._blocks:
-            V[low:high] = dtrtrs(square, V[low:high] - left @ V[:low], lower=0, trans=1)[0]
+        for b, (left, packed) in enumerate(zip(self._left, self._packed, strict=True)):
+            low, used = b * BLOCK, self._used(b)
+            square = dtpttr(used, packed[: _length(used)], uplo="U")[0]
+            part = V[low : low + used] - left[:used] @ V[:low]
+            V[low : low + used] = dtrtrs(square, part, lower=0, trans=1)[0]
         return V
 
     def log_determinant(self) -> float:
         """log det(L Lᵀ)."""
-        return 2.0 * sum(float(np.log(np.diag(square)).sum()) for _, _, _, square in self._blocks)
+        total = 0.0
+        for b, packed in enumerate(self._packed):
+            diagonal = packed[np.cumsum(np.arange(1, self._used(b) + 1)) - 1]
+            total += 2.0 * float(np.log(diagonal).sum())
+        return total
+
+    def _used(self, b: int) -> int:
+        """How many rows of block b are filled."""
+        return min(self.size - b * BLOCK, BLOCK)
 
     def append(self, row: Array, pivot: float) -> None:
         """One more row: its entries left of the diagonal, and the diagonal."""
         b, r = divmod(self.size, BLOCK)
         if r == 0:
             self._left.append(np.zeros((BLOCK, b * BLOCK)))
-            self._square.append(np.zeros((BLOCK, BLOCK)))
+            self._packed.append(np.zeros(_length(BLOCK)))
         if b:
             self._left[b][r] = row[: b * BLOCK]
-        square = self._square[b][r]
-        square[:r] = row[b * BLOCK :]
-        square[r] = pivot
+        start = _length(r)
+        packed = self._packed[b]
+        packed[start : start + r] = row[b * BLOCK :]
+        packed[start + r] = pivot
         self.size += 1
-        self._look(b)
 
     def truncate(self, size: int) -> None:
         """Forget the rows from `size` on."""
         self.size = size
         blocks = -(-size // BLOCK)
-        del self._left[blocks:], self._square[blocks:], self._blocks[blocks:]
-        if blocks:
-            self._look(blocks - 1)
+        del self._left[blocks:], self._packed[blocks:]
 
     def extend(self, rows: Callable[[int, int], Array], size: int, noise_variance: float) -> None:
         """Grow to `size` rows; rows(low, high) gives K[low:high, :high], without the noise.
@@ -101,21 +106,25 @@ class Factor:
                 self.append(np.concatenate([far[:, i], tail[:i]]), float(tail[i]))
 
     def to_bytes(self) -> list[bytes]:
-        """Each block's rows, as stored."""
-        return [
-            part[: min(self.size - b * BLOCK, BLOCK)].tobytes()
-            for b, pair in enumerate(zip(self._left, self._square, strict=True))
-            for part in pair
-        ]
+        """Each block's filled rows: left of the square, and the packed square."""
+        parts = []
+        for b, (left, packed) in enumerate(zip(self._left, self._packed, strict=True)):
+            used = self._used(b)
+            parts += [left[:used].tobytes(), packed[: _length(used)].tobytes()]
+        return parts
 
     def load(self, size: int, parts: list[bytes]) -> None:
         """Take up what `to_bytes` gave."""
-        self.size, self._left, self._square, self._blocks = size, [], [], []
+        self.size, self._left, self._packed = size, [], []
         for b in range(-(-size // BLOCK)):
-            left, square = np.zeros((BLOCK, b * BLOCK)), np.zeros((BLOCK, BLOCK))
-            used = min(size - b * BLOCK, BLOCK)
+            used = self._used(b)
+            left, packed = np.zeros((BLOCK, b * BLOCK)), np.zeros(_length(BLOCK))
             left[:used] = np.frombuffer(parts[2 * b]).reshape(used, b * BLOCK)
-            square[:used] = np.frombuffer(parts[2 * b + 1]).reshape(used, BLOCK)
+            packed[: _length(used)] = np.frombuffer(parts[2 * b + 1])
             self._left.append(left)
-            self._square.append(square)
-            self._look(b)
+            self._packed.append(packed)
+
+
+def _length(rows: int) -> int:
+    """Entries in the first so many rows of a packed triangle."""
+    return rows * (rows + 1) // 2

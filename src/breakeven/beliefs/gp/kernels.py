@@ -38,26 +38,23 @@ class Stationary:
         """The exponent of the paper's threshold for this kernel."""
         raise NotImplementedError
 
-    def scales(self, dim: int) -> Array:
-        """One lengthscale per dimension."""
-        return np.broadcast_to(np.asarray(self.lengthscale, dtype=np.float64), (dim,))
+    def weights(self, dim: int) -> Array:
+        """1/ℓ² for every dimension."""
+        return np.broadcast_to(np.asarray(self.lengthscale, dtype=np.float64) ** -2.0, (dim,)).copy()
 
-    def scaled(self, points: Array) -> Array:
-        """Rows of points as columns, in units of the lengthscale."""
-        return np.ascontiguousarray((points / self.scales(points.shape[-1])).T)
-
-    def column(self, scaled: Array, scaled_x: Array) -> Array:
-        """k between many scaled points, a column each, and one."""
-        apart = scaled - scaled_x[:, None]
+    def column(self, points: Array, x: Array, weights: Array) -> Array:
+        """k between many points, a column each, and one."""
+        apart = points - x[:, None]
         apart *= apart
-        return self.amplitude * self.shape(np.add.reduce(apart, axis=0))
+        return self.amplitude * self.shape(weights.dot(apart))
 
-    def matrix(self, scaled: Array, others: Array) -> Array:
-        """k between two sets of scaled points, a column each; by differences: a Gram trick loses digits."""
-        q = np.zeros((scaled.shape[1], others.shape[1]))
-        for left, right in zip(scaled, others, strict=True):
+    def matrix(self, points: Array, others: Array, weights: Array) -> Array:
+        """k between two sets of points, a column each; by differences: a Gram trick loses digits."""
+        q = np.zeros((points.shape[1], others.shape[1]))
+        for left, right, weight in zip(points, others, weights, strict=True):
             apart = np.subtract.outer(left, right)
             apart *= apart
+            apart *= weight
             q += apart
         return self.amplitude * self.shape(q)
 
@@ -68,7 +65,7 @@ class Stationary:
         [[1.0, 0.6065]]
         """
         X, Y = np.atleast_2d(X), np.atleast_2d(Y)
-        return self.matrix(self.scaled(X), self.scaled(Y))
+        return self.matrix(X.T, Y.T, self.weights(X.shape[1]))
 
 
 def _check(kernel: "Kernel") -> None:

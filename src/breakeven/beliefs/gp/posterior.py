@@ -28,7 +28,6 @@ COLUMNS = 256  # predictions per triangular solve
 class Solved(msgspec.Struct, gc=False):
     """What one triangular solve says of a point."""
 
-    scaled: Array
     mean: float
     variance: float  # given the labels told
     narrowed: float  # given also those awaited
@@ -42,14 +41,13 @@ class Awaited:
     def __init__(self, dim: int) -> None:
         self.ids: list[str] = []
         self.points = Rows(dim)
-        self.scaled = Rows(dim)
         self.V = Rows(0)
         self.R = Triangle()
 
     def remove(self, j: int) -> None:
         """Forget all of point j but its row of R."""
         del self.ids[j]
-        for table in (self.points, self.scaled, self.V):
+        for table in (self.points, self.V):
             table.remove(j)
 
 
@@ -59,9 +57,9 @@ class Posterior:
     def __init__(self, dim: int, parameters: Parameters) -> None:
         self.dim = dim
         self.ids: list[str] = []
-        self.points = Rows(dim)
-        self.y = Rows(1)
-        self._z = Rows(1)
+        self._X = _columns(np.empty((dim, 0)))  # a column each: tables of labels grow by widening
+        self._y = _columns(np.empty((1, 0)))
+        self._z = _columns(np.empty((1, 0)))
         self._L = Factor()
         self._awaited = Awaited(dim)
         self._fresh: tuple[str, Array, Solved] | None = None  # awaited too, if nothing else is
@@ -70,36 +68,45 @@ class Posterior:
     def _take(self, parameters: Parameters) -> None:
         self.parameters = parameters
         self._kernel = parameters.kernel
-        self._scales = parameters.kernel.scales(self.dim)
-        self._scaled = _columns(parameters.kernel.scaled(self.points.all))
+        self._weights = parameters.kernel.weights(self.dim)
+
+    @property
+    def X(self) -> Array:
+        """The points labelled, a row each."""
+        return self._X.all.T
+
+    @property
+    def y(self) -> Array:
+        """Their labels."""
+        labels: Array = self._y.all[0]
+        return labels
 
     # -- asking ----------------------------------------------------------------------------------
 
     def solve(self, x: Array, *, awaited: bool = True) -> Solved:
         """Mean and variance at x, and the variance narrowed by what is awaited."""
-        scaled = x / self._scales
-        v = self._L.solve(self._kernel.column(self._scaled.all, scaled))
-        mean = self.parameters.mean + float(v @ self._z.all[:, 0])
-        variance = max(self._kernel.amplitude - float(v @ v), 0.0)
+        v = self._L.solve(self._kernel.column(self._X.all, x, self._weights))
+        mean = self.parameters.mean + float(v.dot(self._z.all[0]))
+        variance = max(self._kernel.amplitude - float(v.dot(v)), 0.0)
         if not (awaited and self._waiting()):
-            return Solved(scaled, mean, variance, variance, v, NONE)
-        w = self._kernel.column(self._awaited.scaled.all.T, scaled) - self._awaited.V.all @ v
+            return Solved(mean, variance, variance, v, NONE)
+        w = self._kernel.column(self._awaited.points.all.T, x, self._weights) - self._awaited.V.all @ v
         u = self._awaited.R.solve(w)
-        return Solved(scaled, mean, variance, max(variance - float(u @ u), 0.0), v, u)
+        return Solved(mean, variance, max(variance - float(u.dot(u)), 0.0), v, u)
 
     def solve_many(self, X: Array) -> tuple[Array, Array]:
         """Means and variances at many points, given the labels told."""
         means, variances = np.empty(len(X)), np.empty(len(X))
         for low in range(0, len(X), COLUMNS):
             part = slice(low, low + COLUMNS)
-            V = self._L.solve_many(self._kernel.matrix(self._scaled.all, self._kernel.scaled(X[part])))
-            means[part] = self.parameters.mean + self._z.all[:, 0] @ V
+            V = self._L.solve_many(self._kernel.matrix(self._X.all, X[part].T, self._weights))
+            means[part] = self.parameters.mean + self._z.all[0] @ V
             variances[part] = np.maximum(self._kernel.amplitude - np.einsum("ij,ij->j", V, V), 0.0)
         return means, variances
 
     def log_likelihood(self) -> float:
         """The log marginal likelihood of the labels told."""
-        z = self._z.all[:, 0]
+        z = self._z.all[0]
         return -0.5 * (float(z @ z) + self._L.log_determinant() + len(z) * log(2.0 * pi))
 
     # -- events ----------------------------------------------------------------------------------
@@ -122,8 +129,8 @@ class Posterior:
         waiting = self._awaited
         waiting.ids.append(id)
         waiting.points.append(x)
-        waiting.scaled.append(solved.scaled)
-        waiting.V = waiting.V if waiting.ids[1:] else Rows(len(self.ids))
+        if len(waiting.ids) == 1:
+            waiting.V = Rows(len(self.ids))
         waiting.V.append(solved.v)
         waiting.R.append(solved.u, sqrt(solved.narrowed + self.parameters.noise_variance))
 
@@ -132,30 +139,29 @@ class Posterior:
         if self._fresh and self._fresh[0] == id:
             (_, x, solved), self._fresh = self._fresh, None
             v, pivot = solved.v, sqrt(solved.narrowed + self.parameters.noise_variance)
-            return self._append(id, x, solved.scaled, v, pivot, y)
+            return self._append(id, x, v, pivot, y)
         self._waiting()
         waiting = self._awaited
         j = waiting.ids.index(id)
-        x, scaled, v = (table.all[j].copy() for table in (waiting.points, waiting.scaled, waiting.V))
+        x, v = waiting.points.all[j].copy(), waiting.V.all[j].copy()
         pivot, lean = waiting.R.pop_first(j)
         waiting.remove(j)
         waiting.V.widen(lean)
-        return self._append(id, x, scaled, v, pivot, y)
+        return self._append(id, x, v, pivot, y)
 
-    def _append(self, id: str, x: Array, scaled: Array, v: Array, pivot: float, y: float) -> tuple[float, float]:
-        mean = self.parameters.mean + float(v @ self._z.all[:, 0])
+    def _append(self, id: str, x: Array, v: Array, pivot: float, y: float) -> tuple[float, float]:
+        mean = self.parameters.mean + float(v.dot(self._z.all[0]))
         z, gain = (y - mean) / pivot, pivot - self.parameters.noise_variance / pivot
         self._L.append(v, pivot)
-        self._z.append(z)
-        self._scaled.widen(scaled)
-        self.points.append(x)
-        self.y.append(y)
+        self._z.widen(z)
+        self._X.widen(x)
+        self._y.widen(y)
         self.ids.append(id)
         return mean + gain * z, max(pivot * gain - gain * gain, 0.0)
 
     def correct(self, id: str, y: float) -> None:
         """A told label changes its value: only means move."""
-        self.y.all[self.ids.index(id)] = y
+        self.y[self.ids.index(id)] = y
         self._solve_labels()
 
     def withdraw_awaited(self, id: str) -> None:
@@ -167,36 +173,34 @@ class Posterior:
 
     def withdraw_told(self, id: str) -> None:
         """A told label goes: L is computed anew from its row on."""
+        self._waiting()
         i = self.ids.index(id)
         del self.ids[i]
-        for table in (self.points, self.y):
-            table.remove(i)
-        self._take(self.parameters)
+        self._X, self._y = (_columns(np.delete(table.all, i, axis=1)) for table in (self._X, self._y))
         self._L.truncate(i)
         self._refactor()
 
     def adopt(self, parameters: Parameters) -> None:
         """Other parameters: everything is computed anew."""
+        self._waiting()
         self._take(parameters)
         self._L = Factor()
         self._refactor()
 
     def _refactor(self) -> None:
-        scaled = self._scaled.all
+        X = self._X.all
 
         def rows(low: int, high: int) -> Array:
-            return self._kernel.matrix(scaled[:, low:high], scaled[:, :high])
+            return self._kernel.matrix(X[:, low:high], X[:, :high], self._weights)
 
         self._L.extend(rows, len(self.ids), self.parameters.noise_variance)
         self._solve_labels()
         self._await_again()
 
     def _solve_labels(self) -> None:
-        z = self._L.solve(self.y.all[:, 0] - self.parameters.mean)
-        self._z = Rows(1, z[:, None])
+        self._z = _columns(self._L.solve(self.y - self.parameters.mean)[None, :])
 
     def _await_again(self) -> None:
-        self._waiting()
         old, self._awaited = self._awaited, Awaited(self.dim)
         for id, x in zip(old.ids, old.points.all, strict=True):
             self.expect(id, x, self.solve(x))
@@ -209,12 +213,12 @@ class Posterior:
         waiting = self._awaited
         return {
             "parameters": self.parameters.plain(),
-            "ids": self.ids,
-            "points": self.points.all.tobytes(),
-            "y": self.y.all.tobytes(),
+            "ids": list(self.ids),
+            "X": self._X.all.tobytes(),
+            "y": self._y.all.tobytes(),
             "z": self._z.all.tobytes(),
             "L": self._L.to_bytes(),
-            "awaited": waiting.ids,
+            "awaited": list(waiting.ids),
             "awaited_points": waiting.points.all.tobytes(),
             "V": waiting.V.all.tobytes(),
             "R": waiting.R.rows().tobytes(),
@@ -224,21 +228,20 @@ class Posterior:
         """Take up a state that `state` gave."""
         n, p = len(state["ids"]), len(state["awaited"])
         self.ids = list(state["ids"])
-        self.points = Rows(self.dim, _table(state["points"], n, self.dim))
-        self.y, self._z = Rows(1, _table(state["y"], n, 1)), Rows(1, _table(state["z"], n, 1))
+        self._X = _columns(_table(state["X"], self.dim, n))
+        self._y, self._z = _columns(_table(state["y"], 1, n)), _columns(_table(state["z"], 1, n))
         self._L.load(n, state["L"])
         self._take(Parameters.of(state["parameters"]))
         waiting = self._awaited = Awaited(self.dim)
         waiting.ids = list(state["awaited"])
         waiting.points = Rows(self.dim, _table(state["awaited_points"], p, self.dim))
-        waiting.scaled = Rows(self.dim, waiting.points.all / self._scales)
         waiting.V = Rows(n, _table(state["V"], p, n))
         waiting.R.load(_table(state["R"], p, p))
 
 
-def _columns(points: Array) -> Rows:
-    """Points as columns: the table then grows by widening."""
-    return Rows(points.shape[1], points)
+def _columns(table: Array) -> Rows:
+    """A table that grows by widening."""
+    return Rows(table.shape[1], table)
 
 
 def _table(data: bytes, height: int, width: int) -> Array:

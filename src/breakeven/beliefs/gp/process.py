@@ -180,8 +180,8 @@ class GaussianProcess:
     def fit(self, random: np.random.Generator) -> dict[str, Any]:
         """The parameters of maximal marginal likelihood for the labels told so far."""
         return fit(
-            self._posterior.points.all,
-            self._posterior.y.all[:, 0],
+            self._posterior.X,
+            self._posterior.y,
             self.parameters,
             random,
             fit_noise=self.noise_std is None,

@@ -3,6 +3,8 @@
 Both ends are cheap: a row that leaves from the front is only skipped. `all` is a view, not a copy.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +31,10 @@ class Rows:
         if rows is not None:
             self.all[:] = rows
 
+    def __reduce__(self) -> Any:
+        """Copies are made anew: a copied view would not look at the copied data."""
+        return Rows, (self.width, self.all)
+
     def _look(self) -> None:
         self.all = self._data[self._start : self._start + self.size, : self.width]
 
@@ -40,7 +46,7 @@ class Rows:
         self._look()
         self.all[-1] = row
 
-    def widen(self, column: Array) -> None:
+    def widen(self, column: Array | float) -> None:
         """One more column at the right."""
         if self.width == self._data.shape[1]:
             self._move(len(self._data), self.width + self.width // 2 + 64)

@@ -1,0 +1,173 @@
+"""Decisions and predictions as values: their words, their intervals, their JSON."""
+
+import re
+from math import inf, isnan, nan
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from breakeven import Decision, Learner, Never, Prediction, TypeMeans, algorithm1
+from breakeven.errors import InvalidInput
+from breakeven.values.decision import WORDING
+
+P = Prediction(mean=151.6, std=20.0, noise_std=50.0)
+
+
+def decision(reason, *, prediction=P, uncertainty=31.25, threshold=28.4, cost=10.0, propensity=0.25):
+    return Decision("7", True, prediction, uncertainty, threshold, cost, propensity, reason)
+
+
+# -- words ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reason", list(WORDING))
+def test_every_reason_is_one_whole_sentence(reason):
+    why = decision(reason).why
+    assert re.fullmatch(r"(Label it: |No label: |So said )[^{}]+\.", why)
+    for name, text in (
+        ("{mean}", "152"),
+        ("{uncertainty}", "31.2"),
+        ("{threshold}", "28.4"),
+        ("{cost}", "10"),
+    ):
+        assert (name in WORDING[reason]) <= (text in why)
+
+
+@pytest.mark.parametrize("number", [inf, -inf, nan, 0.0, 1e300, -5e-324])
+@pytest.mark.parametrize("reason", list(WORDING))
+def test_every_reason_can_be_worded_for_any_numbers(reason, number):
+    p = Prediction(number, number, number)
+    one = decision(reason, prediction=p, uncertainty=number, threshold=number, cost=number, propensity=nan)
+    assert re.fullmatch(r"[^{}]{10,250}\.", one.why)
+
+
+@pytest.mark.parametrize("reason", [word for word in WORDING if not word.startswith("own")])
+def test_a_reason_says_yes_or_no_first(reason):
+    asks = reason in {
+        "unsure", "first_of_type", "warmup", "person_asked", "drawn", "always", "above_moving", "below_moving"
+    }  # fmt: skip
+    assert decision(reason).why.startswith("Label it: " if asks else "No label: ")
+
+
+def test_a_sentence_of_ones_own_is_filled_in():
+    sentence = "{mean} ± {uncertainty} against {threshold} at {cost}, by {chance}."
+    assert decision(sentence).why == "152 ± 31.2 against 28.4 at 10, by 25%."
+
+
+@pytest.mark.parametrize("sentence", ["{", "}", "{}", "{0}", "{nobody}", "{mean:d}", "100 {%}", "{mean", ""])
+def test_a_sentence_with_braces_of_its_own_is_left_alone(sentence):
+    assert decision(sentence).why == sentence
+
+
+@given(st.text(max_size=30).filter(lambda text: not re.search(r"\{\w+[.\[]", text)))
+def test_any_text_can_be_a_reason(sentence):
+    assert isinstance(decision(sentence).why, str)
+
+
+def test_the_words_of_a_first_arrival():
+    why = algorithm1(label_cost=10.0, noise_std=0.1).decide("melanoma").why
+    assert why == "Label it: nothing of this type has been labelled yet."
+
+
+def test_the_words_of_a_threshold():
+    learner = algorithm1(label_cost=8.0, noise_std=0.1)
+    learner.tell(learner.decide("flu").id, 3.0)
+    assert learner.decide("flu").why == (
+        "No label: the prediction 3 is uncertain by only 0.272, within the 1.59 "
+        "that is worth accepting when a label costs 8."
+    )
+
+
+# -- frozen values -------------------------------------------------------------------------------------
+
+
+def test_a_decision_cannot_be_changed():
+    one = decision("always")
+    with pytest.raises(AttributeError, match="immutable"):
+        one.wants_label = False
+    with pytest.raises(AttributeError, match="immutable"):
+        one.prediction.mean = 3.0
+
+
+def test_equal_decisions_are_equal_and_hash_alike():
+    assert decision("always") == decision("always")
+    assert len({decision("always"), decision("always"), decision("never")}) == 2
+
+
+# -- JSON ----------------------------------------------------------------------------------------------
+
+
+def test_a_decision_is_json_with_null_for_what_is_not_a_number():
+    learner = Learner(TypeMeans(noise_std=0.5), Never(), label_cost=2.0)
+    assert msgspec.json.decode(msgspec.json.encode(learner.decide("flu"))) == {
+        "id": "1",
+        "wants_label": False,
+        "prediction": {"mean": 0.0, "std": None, "noise_std": 0.5},
+        "uncertainty": None,
+        "threshold": None,
+        "cost": 2.0,
+        "propensity": 0.0,
+        "reason": "never",
+        "exact": True,
+    }
+
+
+def test_a_prediction_is_json_with_null_for_infinity():
+    assert msgspec.json.encode(Prediction(1.5, inf, nan)) == b'{"mean":1.5,"std":null,"noise_std":null}'
+
+
+def test_a_finite_decision_comes_back_from_json_and_msgpack():
+    one = decision("unsure")
+    for module in (msgspec.json, msgspec.msgpack):
+        assert module.decode(module.encode(one), type=Decision) == one
+
+
+# -- intervals -----------------------------------------------------------------------------------------
+
+
+@given(
+    mean=st.floats(-1e6, 1e6),
+    std=st.floats(0.0, 1e6),
+    noise_std=st.floats(1e-6, 1e6),
+    level=st.floats(1e-6, 1 - 1e-6),
+)
+def test_intervals_are_those_of_the_normal_distribution(mean, std, noise_std, level):
+    p = Prediction(mean, std, noise_std)
+    width = max(std, noise_std) + abs(mean)
+    low, high = p.interval(level)
+    expected = norm.interval(level, mean, std) if std else (mean, mean)
+    assert (low, high) == pytest.approx(expected, rel=1e-9, abs=1e-9 * width)
+    expected = norm.interval(level, mean, (std**2 + noise_std**2) ** 0.5)
+    assert p.interval(level, of="label") == pytest.approx(expected, rel=1e-9, abs=1e-9 * width)
+
+
+def test_an_interval_holds_95_in_100_unless_told_otherwise():
+    assert P.interval() == P.interval(0.95, of="f")
+    assert P.interval()[1] - P.mean == pytest.approx(1.959963984540054 * 20.0)
+
+
+def test_nothing_known_is_an_endless_interval():
+    p = Prediction(0.0, inf, 0.5)
+    assert p.interval() == p.interval(0.5, of="label") == (-inf, inf)
+
+
+def test_nothing_unknown_is_an_empty_interval():
+    assert Prediction(3.0, 0.0, 0.5).interval(0.99) == (3.0, 3.0)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.1, 95, nan, "0.95", None, True])
+def test_a_level_lies_between_zero_and_one(level):
+    with pytest.raises(InvalidInput, match=r"^level: expected a number in \(0, 1\), got "):
+        P.interval(level)
+
+
+def test_an_interval_is_of_f_or_of_a_label():
+    with pytest.raises(InvalidInput, match=r"^of: expected one of 'f', 'label', got 'y'"):
+        P.interval(0.5, of="y")
+
+
+def test_a_number_that_is_not_known_stays_so():
+    assert all(isnan(end) for end in Prediction(nan, 1.0, 1.0).interval())

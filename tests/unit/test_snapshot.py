@@ -1,0 +1,290 @@
+"""Snapshots: what they keep, what they refuse, and that a restored learner goes on to the bit."""
+
+import zlib
+from functools import partial
+from math import inf
+
+import numpy as np
+import pytest
+
+from breakeven import (
+    Always,
+    Cells,
+    GaussianProcess,
+    Learner,
+    Matern,
+    Never,
+    RandomSelect,
+    Rule,
+    SquaredExponential,
+    Threshold,
+    TypeMeans,
+    VariableUncertainty,
+    Verdict,
+    algorithm1,
+    algorithm2,
+)
+from breakeven.errors import SnapshotError
+from breakeven.learner import snapshot
+
+BELIEFS = {
+    "types": (TypeMeans(noise_std=0.2, delta=0.1, prior_mean=3.0), 0),
+    "types warming up": (TypeMeans(noise_std=0.2), 30),
+    "cells": (Cells([0, -1], [1, 1], noise_std=0.2), 0),
+    "squared exponential": (GaussianProcess(2, 0.2, SquaredExponential((0.3, 0.4), 2.0), mean=1.0), 0),
+    "matern": (GaussianProcess(2, 0.2, Matern(2.5, lengthscale=0.3)), 0),
+    "any matern": (GaussianProcess(2, 0.2, Matern(0.7, lengthscale=0.3)), 0),
+    "after a fit": (GaussianProcess(2, 0.2, fit="after_warmup"), 4),
+    "before a fit": (GaussianProcess(2, 0.2, fit="after_warmup"), 30),
+    "many fits": (GaussianProcess(2, None, mean="fit", fit="every_label"), 0),
+    "growing": (GaussianProcess(2, None, fit="growing"), 3),
+}
+RULES = {
+    "threshold": Threshold(0.4),
+    "stream clock": Threshold(0.4, "stream"),
+    "random": RandomSelect(0.6),
+    "moving": VariableUncertainty("figures_gp"),
+    "budget": VariableUncertainty("original", budget=0.05),
+}
+
+
+def points(belief, count, seed=0):
+    random = np.random.default_rng(seed)
+    if type(belief) is TypeMeans:
+        return [["flu", 7, b"\x00\xff", ("clinic", (3, b"x"))][k] for k in random.integers(4, size=count)]
+    return random.random((count, 2))
+
+
+def go_on(learner, X, seed):
+    """Decide and tell, late and out of order, some corrected, withdrawn or given; all that was answered."""
+    random = np.random.default_rng(seed)
+    answers = []
+    for i, x in enumerate(X):
+        answers.append(repr(learner.decide(x, force=True if i % 8 == 5 else None)))
+        waiting = list(learner.pending)
+        if waiting and i % 3:
+            id = waiting[random.integers(len(waiting))]
+            answers.append(repr(learner.tell(id, float(random.normal()))))
+            if i % 5 == 1:
+                learner.correct(id, float(random.normal()))
+            if i % 7 == 2:
+                learner.withdraw(id, charged=True)
+        if len(learner.pending) > 4:
+            learner.withdraw(next(iter(learner.pending)))
+        if i % 6 == 3:
+            learner.learn(X[-1 - i], float(random.normal()))
+    answers.append(repr(learner.ledger))
+    return answers
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+@pytest.mark.parametrize("belief", list(BELIEFS))
+def test_a_restored_learner_goes_on_to_the_bit(belief, rule):
+    what, warmup = BELIEFS[belief]
+    learner = Learner(what, RULES[rule], label_cost=0.5, warmup=warmup, seed=3, remember=5)
+    go_on(learner, points(what, 14), seed=1)
+    for x in points(what, 2, seed=6):
+        learner.decide(x, force=True)
+    assert len(learner.pending) >= 2
+    again = Learner.restore(learner.snapshot())
+    assert again.snapshot() == learner.snapshot()
+    assert list(again.pending) == list(learner.pending)
+    more = points(what, 10, seed=2)
+    assert go_on(again, more, seed=4) == go_on(learner, more, seed=4)
+    assert again.snapshot() == learner.snapshot()
+    assert str(again.summary()) == str(learner.summary())
+
+
+def test_a_long_process_restored_goes_on_to_the_bit():
+    random = np.random.default_rng(5)
+    learner = Learner(GaussianProcess(2, 0.3, Matern(1.5, 0.2)), Always(), label_cost=1.0)
+    X = random.random((300, 2))
+    learner.decide_many(X)
+    ids = list(learner.pending)
+    random.shuffle(ids)
+    learner.tell_many(ids[:270], random.normal(size=270))
+    again = Learner.restore(learner.snapshot())
+    for x in random.random((5, 2)):
+        assert again.decide(x) == learner.decide(x)
+        id = next(iter(learner.pending))
+        assert again.tell(id, 1.0) == learner.tell(id, 1.0)
+    assert again.snapshot() == learner.snapshot()
+
+
+def test_a_restored_learner_keeps_its_arguments():
+    learner = Learner(TypeMeans(1.0), Never(), label_cost=2.5, warmup=7, seed=9, remember=11)
+    again = Learner.restore(learner.snapshot())
+    assert (again.label_cost, again.warmup, again.seed, again.remember) == (2.5, 7, 9, 11)
+    assert type(again.rule) is Never
+    assert (again.belief.noise_std, again.belief.delta, again.belief.prior_mean) == (1.0, 0.05, 0.0)
+
+
+def test_unasked_arrivals_are_forgotten_in_their_order_after_restoring_too():
+    learner = Learner(TypeMeans(1.0), Never(), label_cost=1.0, remember=3)
+    learner.decide_many(["a"] * 3)
+    again = Learner.restore(learner.snapshot())
+    again.decide("a")
+    again.tell_many(["2", "3", "4"], [1.0, 2.0, 3.0])
+    with pytest.raises(KeyError, match="got '1'"):
+        again.tell("1", 1.0)
+
+
+def test_ids_taken_before_are_taken_after_restoring():
+    learner = algorithm1(label_cost=1.0, noise_std=0.1)
+    learner.decide("a", id="3")
+    learner.decide("b")
+    again = Learner.restore(learner.snapshot())
+    assert again.decide("c").id == learner.decide("c").id == "4"
+
+
+def test_a_snapshot_is_of_its_moment():
+    learner = algorithm2(1, label_cost=1.0, noise_std=0.1, warmup=0, fit=None)
+    learner.decide(0.5)
+    blob = learner.snapshot()
+    learner.tell("1", 5.0)
+    one, other = Learner.restore(blob), Learner.restore(blob)
+    one.tell("1", 7.0)
+    assert list(other.pending) == ["1"]
+    assert other.snapshot() == blob
+
+
+def test_listeners_are_not_kept():
+    learner, heard = algorithm1(label_cost=1.0, noise_std=0.1), []
+    learner.listen(heard.append)
+    Learner.restore(learner.snapshot()).decide("a")
+    assert heard == []
+
+
+def test_what_was_never_a_number_in_json_is_kept():
+    learner = algorithm1(label_cost=1.0, noise_std=0.1)
+    learner.decide("a")
+    assert Learner.restore(learner.snapshot()).predict("b").std == inf
+
+
+@pytest.mark.parametrize("form", [bytes, bytearray, memoryview])
+def test_any_bytes_will_do(form):
+    blob = algorithm1(label_cost=1.0, noise_std=0.1).snapshot()
+    assert Learner.restore(form(blob)).snapshot() == blob
+
+
+# -- a rule of one's own -------------------------------------------------------------------------------
+
+
+class Patient(Rule):
+    """Waits a while, remembers, and says what it waited for."""
+
+    patience: int
+    names: tuple[str, ...] = ()
+    waited: int = 0
+    shares: dict[str, float] = {}  # noqa: RUF012
+
+    def decide(self, view):
+        return Verdict(self.waited >= self.patience, self.waited, "Waited long enough.")
+
+    def observe(self, *, labelled):
+        self.waited = 0 if labelled else self.waited + 1
+        self.shares["last"] = float(labelled)
+
+
+def test_a_rule_of_ones_own_is_named_to_restore_and_keeps_its_memory():
+    learner = Learner(TypeMeans(1.0), Patient(2, ("a", "b")), label_cost=1.0)
+    learner.decide_many(["x"] * 4)
+    again = Learner.restore(learner.snapshot(), rules=(Patient,))
+    assert again.rule == learner.rule == Patient(2, ("a", "b"), 1, {"last": 0.0})
+    assert again.decide_many(["x"] * 6) == learner.decide_many(["x"] * 6)
+    assert again.snapshot() == learner.snapshot()
+
+
+def test_a_rule_of_ones_own_that_is_not_named_is_asked_for():
+    blob = Learner(TypeMeans(1.0), Patient(2), label_cost=1.0).snapshot()
+    match = r"expected a rule among Always, .*, got 'Patient'; name your own with restore\(blob, rules"
+    with pytest.raises(SnapshotError, match=match):
+        Learner.restore(blob)
+
+
+def test_naming_more_rules_than_needed_does_no_harm():
+    blob = algorithm1(label_cost=1.0, noise_std=0.1).snapshot()
+    assert Learner.restore(blob, rules=[Patient]).snapshot() == blob
+
+
+# -- refused -------------------------------------------------------------------------------------------
+
+SMALL = partial(algorithm1, label_cost=1.0, noise_std=0.1)
+
+
+@pytest.mark.parametrize("blob", [None, "breakeven", 3, [1], {}, object(), np.zeros(3)], ids=repr)
+def test_what_is_not_bytes_is_refused(blob):
+    with pytest.raises(SnapshotError, match=f"^snapshot: expected bytes, got {type(blob).__name__}$"):
+        Learner.restore(blob)
+
+
+@pytest.mark.parametrize(
+    "blob", [b"", b"break", b"breakeven", b"breakeven\x00", b"PK\x03\x04" * 20, bytes(100)]
+)
+def test_bytes_of_something_else_are_refused(blob):
+    with pytest.raises(SnapshotError, match=r"^snapshot: expected bytes from Learner\.snapshot, got "):
+        Learner.restore(blob)
+
+
+@pytest.mark.parametrize("version", [2, 7, 65535])
+def test_a_newer_version_is_refused_by_its_number(version):
+    blob = SMALL().snapshot()
+    newer = blob[:9] + version.to_bytes(2, "big") + blob[11:]
+    match = f"^snapshot: expected version 1 or older, got version {version}; upgrade breakeven"
+    with pytest.raises(SnapshotError, match=match):
+        Learner.restore(newer)
+
+
+def test_a_snapshot_cut_short_anywhere_is_refused():
+    learner = SMALL()
+    learner.tell(learner.decide("a").id, 1.0)
+    learner.decide("b")
+    blob = learner.snapshot()
+    for length in range(len(blob)):
+        with pytest.raises(SnapshotError, match=r"^snapshot: expected .*, got "):
+            Learner.restore(blob[:length])
+    assert Learner.restore(blob).rounds == 2
+
+
+def test_a_snapshot_with_more_behind_it_is_refused():
+    with pytest.raises(SnapshotError, match="expected whole bytes, got a checksum that differs"):
+        Learner.restore(SMALL().snapshot() + b"\x00")
+
+
+def whole():
+    blob = SMALL().snapshot()
+    return snapshot.unseal(blob)
+
+
+@pytest.mark.parametrize("part", ["arguments", "rule", "belief", "book", "warmup", "rounds", "fits"])
+def test_a_snapshot_that_lacks_a_part_is_refused(part):
+    content = whole()
+    del content[part]
+    with pytest.raises(SnapshotError, match=f"^snapshot: expected a learner's state, got .*{part}"):
+        Learner.restore(snapshot.seal(content))
+
+
+@pytest.mark.parametrize("part", ["arguments", "rule", "belief", "book", "warmup"])
+@pytest.mark.parametrize("rubbish", [None, 3, "text", [], {}, [1, 2]], ids=repr)
+def test_a_snapshot_with_rubbish_in_it_is_refused(part, rubbish):
+    with pytest.raises(SnapshotError, match=r"^snapshot: expected a learner's state, got"):
+        Learner.restore(snapshot.seal({**whole(), part: rubbish}))
+
+
+@pytest.mark.parametrize("content", [None, 3, "text", [], {}], ids=repr)
+def test_a_seal_around_something_else_is_refused(content):
+    with pytest.raises(SnapshotError, match=r"^snapshot: expected a learner's state, got"):
+        Learner.restore(snapshot.seal(content))
+
+
+def test_an_unknown_belief_is_refused():
+    content = whole()
+    content["belief"]["kind"] = "Forest"
+    with pytest.raises(SnapshotError, match="Forest"):
+        Learner.restore(snapshot.seal(content))
+
+
+def test_the_head_is_a_mark_a_version_and_a_checksum():
+    blob = SMALL().snapshot()
+    assert blob[:11] == b"breakeven\x00\x01"
+    assert int.from_bytes(blob[11:15], "big") == zlib.crc32(blob[15:])
