@@ -80,9 +80,7 @@ def test_a_fit_is_as_likely_as_scikit_learns_best_of_eleven(function, n, dim, se
 def test_a_fit_ends_on_a_summit(kernel, options):
     X, y = drawn(branin, 40, 2, seed=4)
     found = fitted(X, y, start(2, kernel), **options)
-    likelihood = Likelihood(
-        X, y, found, fit_noise="fit_noise" in options, fit_mean="fit_mean" in options
-    )
+    likelihood = Likelihood(X, y, found, fit_noise="fit_noise" in options, fit_mean="fit_mean" in options)
     theta = likelihood.theta(found)
     low, high = Box(likelihood).bounds.T
     value, gradient = likelihood.value_and_gradient(theta)
@@ -125,6 +123,10 @@ AWKWARD = {
     "large points": (1e6 * ORDINARY[0], ORDINARY[1]),
     "far points": (1e6 + ORDINARY[0], ORDINARY[1]),
     "small points": (1e-6 * ORDINARY[0], ORDINARY[1]),
+    "vast labels": (ORDINARY[0], 1e60 * ORDINARY[1]),
+    "minute labels": (ORDINARY[0], 1e-60 * ORDINARY[1]),
+    "vast points": (1e60 * ORDINARY[0], ORDINARY[1]),
+    "minute points": (1e-60 * ORDINARY[0], ORDINARY[1]),
 }
 
 
@@ -167,9 +169,7 @@ def test_a_fit_follows_the_units_of_points_and_labels(scale):
 
 
 def test_more_labels_than_are_searched_are_all_used_in_the_end():
-    n = 400
-    assert n > SEARCHED
-    X, y = drawn(branin, n, 2, seed=2)
+    X, y = drawn(branin, SEARCHED + 20, 2, seed=2)
     found = fitted(X, y)
     likelihood = Likelihood(X, y, found, fit_noise=False, fit_mean=False)
     gradient = likelihood.value_and_gradient(likelihood.theta(found))[1]
@@ -179,7 +179,7 @@ def test_more_labels_than_are_searched_are_all_used_in_the_end():
 
 
 def test_a_fit_is_never_worse_than_where_it_started():
-    X, y = drawn(branin, 400, 2, seed=2)
+    X, y = drawn(branin, SEARCHED + 20, 2, seed=2)
     best = fitted(X, y)
     assert log_likelihood(X, y, fitted(X, y, best, seed=5)) >= log_likelihood(X, y, best) - 1e-9
 

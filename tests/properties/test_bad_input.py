@@ -668,7 +668,7 @@ JUNK = st.one_of(
     st.lists(st.floats(), min_size=2, max_size=2),
     st.tuples(st.text(max_size=2), st.integers()),
     st.dictionaries(st.text(max_size=2), SCALARS, max_size=2),
-    st.lists(st.floats(), max_size=3).map(np.array),
+    st.lists(st.floats(-1e150, 1e150) | st.sampled_from([nan, inf, -inf]), max_size=3).map(np.array),
 )
 VERBS = {
     "decide": lambda one, good, a, b: one.decide(a),

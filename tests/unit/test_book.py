@@ -121,6 +121,16 @@ def test_an_id_passed_by_again_is_remembered_as_new():
     assert made.unasked == {"a": 3, "c": 4}
 
 
+def test_an_id_passed_by_and_then_asked_about_is_no_longer_passed_by():
+    made = Book(2)
+    made.pass_by("a", 1)
+    made.ask("a", Label(2, cost=1.0))
+    assert (made.unasked, list(made.awaited)) == ({}, ["a"])
+    made.withdraw("a", charged=False)
+    with pytest.raises(UnknownId, match="got 'a'"):
+        made.check_tellable("a", 1.0)
+
+
 def test_state_and_load_are_inverse():
     made = book()
     made.named = True

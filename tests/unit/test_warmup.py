@@ -240,6 +240,22 @@ def test_growing_fits_again_after_each_fifth_more_labels():
     assert fitted == [3, 4, 5, 6, 8, 10, 12, 15, 18]
 
 
+def test_each_fit_has_random_numbers_of_its_own_that_the_seed_decides(monkeypatch):
+    drawn = []
+
+    def fit(self, random):
+        drawn.append(random.random())
+        return self.parameters.plain()
+
+    monkeypatch.setattr(GaussianProcess, "fit", fit)
+    for seed in (5, 5, 6):
+        one = Learner(GaussianProcess(1, 0.1, fit="every_label"), Never(), label_cost=2.0, seed=seed)
+        for x in (0.1, 0.2, 0.3):
+            one.learn(x, 1.0)
+    assert drawn[:3] == drawn[3:6]
+    assert len(set(drawn)) == 6
+
+
 def test_without_a_fit_the_warmup_only_buys():
     one = learner(fit=None)
     reasons(one, 3)

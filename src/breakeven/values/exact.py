@@ -1,6 +1,7 @@
 """Sums without rounding: what was added can be taken away again, in any order, without a trace.
 
-Shewchuk's expansion (1997): a sum is a row of floats whose bits do not overlap, usually one or two.
+A sum is kept as the float nearest to it, then the float nearest to what is missing, and so on until nothing
+is: usually one or two. Equal sums have equal parts, however they came about.
 """
 
 from math import fsum
@@ -20,17 +21,12 @@ class ExactSum(Struct, frozen=True, gc=False):
     @property
     def value(self) -> float:
         """The float nearest to the exact sum."""
-        return fsum(self.parts)
+        return self.parts[0] if self.parts else 0.0
 
     def plus(self, number: float) -> "ExactSum":
         """Add a number, exactly."""
-        grown = []
-        for part in self.parts:
-            total = number + part
-            big, small = (number, part) if abs(number) >= abs(part) else (part, number)
-            rest = small - (total - big)
-            if rest:
-                grown.append(rest)
-            number = total
-        grown.append(number)
-        return ExactSum(tuple(grown))
+        parts, rest = [], (*self.parts, number)
+        while part := fsum(rest):
+            parts.append(part)
+            rest = (*rest, -part)
+        return ExactSum(tuple(parts))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from breakeven.beliefs.gp.climbing import minimise
 from breakeven.beliefs.gp.likelihood import Likelihood
 from breakeven.beliefs.gp.parameters import Parameters
+from breakeven.errors import expect
 
 Array = NDArray[np.float64]
 
@@ -78,7 +79,9 @@ class Box:
         if likelihood.isotropic:
             span = np.sqrt((span**2).sum(keepdims=True))
         away = likelihood.y - (likelihood.y.mean() if likelihood.fit_mean else likelihood.start.mean)
-        height = np.sqrt(np.mean(away**2)) or 1.0
+        height = np.sqrt(np.mean(away**2))
+        if height <= 1e-12 * np.abs(likelihood.y).max():  # all alike, but for rounding
+            height = 1.0
         span = np.where(span > 0, span, 1.0)
         noise = [height] if likelihood.fit_noise else []
         self._centre = np.log(np.concatenate([span, [height**2], noise]))
@@ -87,11 +90,12 @@ class Box:
     # lengthscale, amplitude, noise_std: limits for the climb, and for the random starts
     LIMITS = np.log([[1e-3, 1e5], [1e-4, 1e6], [1e-4, 1e1]])
     STARTS = np.log([[0.03, 10.0], [0.1, 30.0], [1e-2, 1.0]])
+    ALLOWED = np.log([10.0 * expect.SMALLEST, expect.LARGEST / 10.0])  # whatever the data
 
     @property
     def bounds(self) -> Array:
         """Lowest and highest θ, a row each."""
-        result: Array = self._centre[:, None] + self.LIMITS[self._kinds]
+        result: Array = np.clip(self._centre[:, None] + self.LIMITS[self._kinds], *self.ALLOWED)
         return result
 
     def draw(self, random: np.random.Generator, count: int) -> Array:

@@ -151,13 +151,14 @@ class Posterior:
 
     def _append(self, id: str, x: Array, v: Array, pivot: float, y: float) -> tuple[float, float]:
         mean = self.parameters.mean + float(v.dot(self._z.all[0]))
-        z, gain = (y - mean) / pivot, pivot - self.parameters.noise_variance / pivot
+        noise_variance = self.parameters.noise_variance
+        z, gain = (y - mean) / pivot, max(pivot - noise_variance / pivot, 0.0)
         self._L.append(v, pivot)
         self._z.widen(z)
         self._X.widen(x)
         self._y.widen(y)
         self.ids.append(id)
-        return mean + gain * z, max(pivot * gain - gain * gain, 0.0)
+        return mean + gain * z, gain * noise_variance / pivot
 
     def correct(self, id: str, y: float) -> None:
         """A told label changes its value: only means move."""
@@ -232,6 +233,7 @@ class Posterior:
         self._y, self._z = _columns(_table(state["y"], 1, n)), _columns(_table(state["z"], 1, n))
         self._L.load(n, state["L"])
         self._take(Parameters.of(state["parameters"]))
+        self._fresh = None
         waiting = self._awaited = Awaited(self.dim)
         waiting.ids = list(state["awaited"])
         waiting.points = Rows(self.dim, _table(state["awaited_points"], p, self.dim))

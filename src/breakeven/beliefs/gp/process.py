@@ -52,7 +52,7 @@ class GaussianProcess:
         kernel = SquaredExponential(lengthscale=(1.0,) * self.dim) if kernel is None else kernel
         self.kernel = _checked_kernel(kernel, self.dim)
         self.noise_std = None if noise_std is None else expect.positive("noise_std", noise_std)
-        self.mean = mean if mean == "fit" else expect.finite("mean", mean)
+        self.mean = mean if isinstance(mean, str) and mean == "fit" else expect.finite("mean", mean)
         if fit is None and self.noise_std is None:
             expect.refuse("noise_std", "a positive number, because fit=None fits nothing", None)
         if fit is None and self.mean == "fit":

@@ -1,0 +1,113 @@
+"""What may name a type, and what may not."""
+
+from enum import IntEnum, StrEnum
+from math import nan
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from breakeven.beliefs.type_names import EXPECTED, stored_type_name, type_name
+from breakeven.errors import InvalidInput
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+NAMES = st.recursive(
+    st.one_of(TEXT, st.integers(-(2**63), 2**63 - 1), st.binary()),
+    lambda inner: st.lists(inner, max_size=3).map(tuple),
+    max_leaves=8,
+)
+
+
+class Ward(StrEnum):
+    NORTH = "north"
+
+
+class Grade(IntEnum):
+    HIGH = 3
+
+
+def exactly(value):
+    """Value and type, all the way down."""
+    return tuple(map(exactly, value)) if isinstance(value, tuple) else (type(value), value)
+
+
+@given(NAMES)
+def test_plain_names_are_taken_as_they_are(name):
+    assert exactly(type_name(name)) == exactly(name)
+
+
+@given(NAMES)
+def test_a_name_survives_storage(name):
+    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(name))
+    assert exactly(stored_type_name(stored)) == exactly(name)
+
+
+@pytest.mark.parametrize(
+    ("given_as", "name"),
+    [
+        (np.int64(3), 3),
+        (np.int8(-3), -3),
+        (np.uint64(2**63 - 1), 2**63 - 1),
+        (np.str_("x"), "x"),
+        (np.bytes_(b"x"), b"x"),
+        (("clinic", np.str_("B"), (np.int32(1),)), ("clinic", "B", (1,))),
+        ((), ()),
+        ("", ""),
+        ("ß🙂", "ß🙂"),
+        (Ward.NORTH, "north"),
+        (Grade.HIGH, 3),
+    ],
+    ids=repr,
+)
+def test_what_holds_a_plain_name_counts_as_that_name(given_as, name):
+    assert exactly(type_name(given_as)) == exactly(name)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        True,
+        np.False_,
+        1.0,
+        np.float64(1.0),
+        np.float32("nan"),
+        np.longdouble(1.0),
+        nan,
+        None,
+        1j,
+        ["a"],
+        {"a"},
+        {"a": 1},
+        bytearray(b"a"),
+        np.array(["a"]),
+        np.array(1),
+        np.datetime64("2026-01-01"),
+        2**63,
+        -(2**63) - 1,
+        np.uint64(2**63),
+        "\ud800",
+        "a\udfff",
+    ],
+    ids=ascii,
+)
+def test_anything_else_is_refused_and_shown(bad):
+    shown = repr(bad.item() if isinstance(bad, np.generic) else bad)
+    with pytest.raises(InvalidInput) as caught:
+        type_name(bad)
+    assert str(caught.value) == f"x: expected {EXPECTED}, got {shown}"
+
+
+@pytest.mark.parametrize(
+    ("bad", "where"),
+    [
+        (("a", 1.5), r"X\[7\]\[1\]: expected a type: .*, got 1.5"),
+        (("a", ("b", True)), r"X\[7\]\[1\]\[1\]: expected a type: .*, got True"),
+        ((["a"],), r"X\[7\]\[0\]: expected a type: .*, got \['a'\]"),
+        (((None,), "b"), r"X\[7\]\[0\]\[0\]: expected a type: .*, got None"),
+    ],
+)
+def test_the_bad_part_of_a_tuple_is_named(bad, where):
+    with pytest.raises(InvalidInput, match=where):
+        type_name(bad, "X[7]")
