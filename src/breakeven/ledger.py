@@ -21,7 +21,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
     `scored` says what errors are against: "truth", "labels", or None while they are unknown; then
     `prediction_error` and what contains it are None. `noise_floor` is the error that perfect predictions
-    would still be charged with when scored against noisy labels.
+    would be charged with on average when scored against noisy labels.
 
     >>> Ledger(rounds=4, labels=1, label_spend=10.0, prediction_error=2.0, scored="truth").average_loss
     3.0
@@ -34,8 +34,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     prediction_error: float | None = None
     scored: Literal["truth", "labels"] | None = None
     noise_floor: float | None = None
-    spend_by_round: Array | None = None
-    error_by_round: Array | None = None
+    spend_by_round: list[float] | None = None
+    error_by_round: list[float] | None = None
 
     @property
     def total_loss(self) -> float | None:
@@ -60,7 +60,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         """The average loss after each round."""
         if self.spend_by_round is None or self.error_by_round is None:
             return None
-        return _running_average(self.spend_by_round + self.error_by_round)
+        return _running_average(np.add(self.spend_by_round, self.error_by_round))
 
     @property
     def running_average_error(self) -> Array | None:
@@ -88,12 +88,10 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
             f"average a round   {self.average_loss or 0.0:>12,.4g}",
         ]
         if self.noise_floor is not None:
-            lines.append(
-                f"of the error, about {self.noise_floor:,.2f} is label noise that no prediction can avoid"
-            )
+            lines.append(f"label noise alone would give an error of about {self.noise_floor:,.2f}")
         return "\n".join(lines)
 
 
-def _running_average(values: Array) -> Array:
+def _running_average(values: Array | list[float]) -> Array:
     result: Array = np.cumsum(values) / np.arange(1, len(values) + 1)
     return result

@@ -74,8 +74,8 @@ def _bill(learner: Learner, spend: Array, predictions: Array, y: Array, f: Array
         prediction_error=float(errors.sum()),
         scored="labels" if f is None else "truth",
         noise_floor=noise * (len(spend) - labels) if f is None else None,
-        spend_by_round=spend,
-        error_by_round=errors,
+        spend_by_round=spend.tolist(),
+        error_by_round=errors.tolist(),
     )
 
 

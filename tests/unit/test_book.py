@@ -98,7 +98,7 @@ def test_money_asked_for_and_given_back_in_any_order_leaves_nothing(costs, rando
     random.shuffle(ids)
     for id in ids:
         made.withdraw(id, charged=False)
-    assert (made.bought, made.spend.value) == (0, 0.0)
+    assert (made.bought, made.spend.parts) == (0, ())
 
 
 def test_unasked_arrivals_are_forgotten_oldest_first():

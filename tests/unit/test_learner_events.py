@@ -129,7 +129,9 @@ def test_a_replayed_learner_goes_on_as_the_first_one_does(belief):
 
 
 def test_events_with_types_of_every_kind_survive_storage():
-    events = [Arrived("1", x, True, 1.0, 1.0, "always") for x in KINDS] + [Learnt(x, 2.0) for x in KINDS]
+    events = [Arrived("1", x, True, 1.0, 1.0, "always", "rule") for x in KINDS] + [
+        Learnt(x, 2.0) for x in KINDS
+    ]
     stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[Event])
     belief = TypeMeans(noise_std=1.0)
     assert [belief.recall(event.x) for event in stored] == [event.x for event in events]
@@ -173,8 +175,8 @@ def test_a_listener_hears_everything_in_order():
     learner.withdraw("a")
     learner.predict("flu")
     assert heard == [
-        Arrived("a", "flu", True, 3.0, 1.0, "always"),
-        Arrived("3", "flu", False, 2.0, 0.0, "person_declined"),
+        Arrived("a", "flu", True, 3.0, 1.0, "always", "rule"),
+        Arrived("3", "flu", False, 2.0, 0.0, "person_declined", "person"),
         Told("a", 4.0),
         Corrected("a", 5.0),
         Learnt(("x", 1), 6.0),
@@ -244,8 +246,8 @@ def test_what_is_no_event_is_refused(event):
 @pytest.mark.parametrize(
     ("event", "error", "match"),
     [
-        (Arrived("a", "flu", True, 1.0, 1.0, "always"), DuplicateId, "got 'a', whose label is told"),
-        (Arrived(3, "flu", True, 1.0, 1.0, "always"), InvalidInput, "id: expected text, got 3"),
+        (Arrived("a", "flu", True, 1.0, 1.0, "always", "rule"), DuplicateId, "got 'a', whose label is told"),
+        (Arrived(3, "flu", True, 1.0, 1.0, "always", "rule"), InvalidInput, "id: expected text, got 3"),
         (Told("a", 9.0), ConflictingLabel, "expected the label 1.0 told before, got 9.0"),
         (Told("nobody", 9.0), UnknownId, "got 'nobody'"),
         (Corrected("nobody", 9.0), UnknownId, "expected a label told before, got 'nobody'"),

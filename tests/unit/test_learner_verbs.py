@@ -388,7 +388,7 @@ def test_an_override_is_obeyed_and_recorded(rule, force, reason, propensity):
     learner.listen(events.append)
     decision = learner.decide("flu", force=force)
     assert (decision.wants_label, decision.reason, decision.propensity) == (force, reason, propensity)
-    assert events == [Arrived("1", "flu", force, 2.0, propensity, reason)]
+    assert events == [Arrived("1", "flu", force, 2.0, propensity, reason, "person")]
     assert "person" in decision.why
     assert learner.decide("flu", force=np.bool_(force)).reason == reason
 

@@ -5,7 +5,7 @@ Labels are named by the arrival's id. A method that raises has changed nothing.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class Belief(Protocol):
         """A label goes: an awaited one where y is None, else a told one."""
         ...
 
-    def learn(self, point: Any, y: float, id: str = "") -> Prediction:
+    def learn(self, point: Any, y: float, id: str | None = None) -> Prediction:
         """A label nobody asked for; the prediction there, after it."""
         ...
 
@@ -96,6 +96,11 @@ class Belief(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """What this belief is now, for people."""
+        ...
+
+    @classmethod
+    def of(cls, config: dict[str, Any]) -> Self:
+        """A new belief from what `config` gave."""
         ...
 
     def config(self) -> dict[str, Any]:

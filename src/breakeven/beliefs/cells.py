@@ -37,7 +37,7 @@ class Cells(TypeMeans):
 
     def points(self, X: Any) -> Sequence[Any]:
         """Check rows of numbers."""
-        return list(expect.matrix("X", X, self.dim))
+        return [row.copy() for row in expect.matrix("X", X, self.dim)]
 
     def plain(self, point: Any) -> Any:
         """The point as a tuple of floats."""

@@ -7,9 +7,10 @@ import numpy as np
 from breakeven.errors import expect
 
 EXPECTED = "a type: a str, an int of at most 64 bits, bytes, or a tuple of these"
+DEEPEST = 20  # tuples in tuples
 
 
-def type_name(x: Any, name: str = "x") -> Any:
+def type_name(x: Any, name: str = "x", depth: int = 0) -> Any:
     """Check a type and bring it into plain Python.
 
     >>> import numpy as np
@@ -25,22 +26,13 @@ def type_name(x: Any, name: str = "x") -> Any:
             return int(x)
         case bytes():
             return bytes(x)
-        case str() if x.isascii() or _is_text(x):
-            return str(x)
-        case tuple():
-            return tuple(type_name(part, f"{name}[{i}]") for i, part in enumerate(x))
+        case str() if expect.encodable(x):
+            return str.__str__(x)
+        case tuple() if depth < DEEPEST:
+            return tuple(type_name(part, f"{name}[{i}]", depth + 1) for i, part in enumerate(x))
     expect.refuse(name, EXPECTED, x)
 
 
 def stored_type_name(x: Any) -> Any:
     """Read a type back from plain storage, where tuples became lists."""
     return tuple(stored_type_name(part) for part in x) if isinstance(x, list) else x
-
-
-def _is_text(x: str) -> bool:
-    """Lone surrogates are not text: they cannot be stored."""
-    try:
-        x.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -6,7 +6,7 @@ Sums are exact, so labels in any order, corrected or withdrawn, leave the same b
 
 from collections.abc import Sequence
 from math import inf, sqrt
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from msgspec import Struct
@@ -70,9 +70,7 @@ class TypeMeans:
 
     def points(self, X: Any) -> Sequence[Any]:
         """Check a batch of types; a one-dimensional array counts as its elements."""
-        if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
-            expect.refuse("X", "a sequence of types", X)
-        rows = X.tolist() if isinstance(X, np.ndarray) and X.ndim == 1 else X
+        rows = X.tolist() if isinstance(X, np.ndarray) and X.ndim == 1 else expect.rows("X", X)
         return [self.point(x, f"X[{i}]") for i, x in enumerate(rows)]
 
     def plain(self, point: Any) -> Any:
@@ -81,7 +79,7 @@ class TypeMeans:
 
     def recall(self, plain: Any) -> Any:
         """A type, read back from storage."""
-        return stored_type_name(plain)
+        return type_name(stored_type_name(plain))
 
     def _tally(self, point: Any) -> Tally:
         tally = self._tallies.get(point)
@@ -97,7 +95,7 @@ class TypeMeans:
         if tally is None:
             return TypeView(inf, self._prior, 1, 0, self.traits)
         asked = tally.asked
-        radius = sqrt(self._spread / asked) if asked else inf  # eq. for U_{t,k}
+        radius = sqrt(self._spread / asked) if asked else inf  # theory.radius, its spread kept
         view = TypeView(radius, tally.prediction, tally.arrivals + 1, asked, self.traits)
         view.tally = tally
         return view
@@ -120,12 +118,12 @@ class TypeMeans:
         else:
             view.tally.arrivals += 1
 
-    def expect(self, id: str, point: Any, view: View | None = None) -> None:
+    def expect(self, id: str | None, point: Any, view: View | None = None) -> None:
         """Count a label asked for; it narrows the radius at once."""
         self._tally(point).asked += 1
         self._count(+1)
 
-    def tell(self, id: str, point: Any, y: float) -> Prediction:
+    def tell(self, id: str | None, point: Any, y: float) -> Prediction:
         """A label enters the mean of its type."""
         tally = self._tally(point)
         self._replace(tally, tally.sum.plus(y), tally.told + 1)
@@ -144,7 +142,7 @@ class TypeMeans:
         tally.asked -= 1
         self._count(-1)
 
-    def learn(self, point: Any, y: float, id: str = "") -> Prediction:
+    def learn(self, point: Any, y: float, id: str | None = None) -> Prediction:
         """A label nobody asked for: N and N_k grow, M_k does not."""
         self.expect(id, point)
         return self.tell(id, point, y)
@@ -184,6 +182,11 @@ class TypeMeans:
     def describe(self) -> dict[str, Any]:
         """How many types were seen."""
         return {**self.config(), "types": len(self._tallies)}
+
+    @classmethod
+    def of(cls, config: dict[str, Any]) -> Self:
+        """A new belief from what `config` gave."""
+        return cls(**config)
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""

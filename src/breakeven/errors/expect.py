@@ -3,8 +3,8 @@
 The message always has the same shape: name: expected this, got that. `shown` keeps it short.
 """
 
-from collections.abc import Collection, Sequence
-from math import isfinite
+from collections.abc import Collection
+from math import inf, isfinite, nan
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
@@ -25,14 +25,14 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def refuse(name: str, expected: str, came: object) -> NoReturn:
-    """Raise: expected this, got that.
+def refuse(name: str, expected: str, came: object, *, described: bool = False) -> NoReturn:
+    """Raise: expected this, got that; `described` says that `came` is already words.
 
     >>> refuse("delta", "a number in (0, 1)", 2)
     Traceback (most recent call last):
     breakeven.errors.InvalidInput: delta: expected a number in (0, 1), got 2
     """
-    raise InvalidInput(f"{name}: expected {expected}, got {shown(came)}")
+    raise InvalidInput(f"{name}: expected {expected}, got {came if described else shown(came)}")
 
 
 def is_number(value: Any) -> bool:
@@ -40,41 +40,43 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
-def _is_finite(value: Any) -> bool:
-    return is_number(value) and isfinite(value)
+def _number(value: Any) -> float:
+    """The value as a float; NaN if it is no number, ∞ if it is too large for one."""
+    if type(value) is float:
+        return value
+    try:
+        return float(value) if is_number(value) else nan
+    except OverflowError:
+        return inf
 
 
 def finite(name: str, value: Any) -> float:
     """A number that can be squared and summed without overflow."""
-    if (type(value) is float or is_number(value)) and -LARGEST <= value <= LARGEST:
-        return float(value)
+    number = _number(value)
+    if -LARGEST <= number <= LARGEST:
+        return number
     refuse(
-        name,
-        f"a finite number of size {LARGEST:g} at most" if _is_finite(value) else "a finite number",
-        value,
+        name, f"a finite number of size {LARGEST:g} at most" if isfinite(number) else "a finite number", value
     )
 
 
 def positive(name: str, value: Any) -> float:
     """A number above zero whose square neither overflows nor vanishes."""
-    if (type(value) is float or is_number(value)) and SMALLEST <= value <= LARGEST:
-        return float(value)
-    out_of_range = _is_finite(value) and value > 0
+    number = _number(value)
+    if SMALLEST <= number <= LARGEST:
+        return number
+    in_reach = isfinite(number) and number > 0
     refuse(
-        name,
-        f"a number from {SMALLEST:g} to {LARGEST:g}" if out_of_range else "a positive, finite number",
-        value,
+        name, f"a number from {SMALLEST:g} to {LARGEST:g}" if in_reach else "a positive, finite number", value
     )
 
 
 def probability(name: str, value: Any, *, open: bool = False) -> float:
     """A number in [0, 1], or in (0, 1) when `open`."""
-    expected = "a number in (0, 1)" if open else "a number in [0, 1]"
-    if is_number(value):
-        number = float(value)
-        if 0.0 < number < 1.0 or (not open and number in (0.0, 1.0)):
-            return number
-    refuse(name, expected, value)
+    number = _number(value)
+    if 0.0 < number < 1.0 or (not open and number in (0.0, 1.0)):
+        return number
+    refuse(name, "a number in (0, 1)" if open else "a number in [0, 1]", value)
 
 
 def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> int:
@@ -89,6 +91,32 @@ def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> in
     )
 
 
+def truth(name: str, value: Any) -> bool:
+    """True or False."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    refuse(name, "True or False", value)
+
+
+def text(name: str, value: Any) -> str:
+    """Words that can be stored: not empty, and Unicode that has an encoding."""
+    if isinstance(value, str) and value and encodable(value):
+        return str.__str__(value)
+    refuse(name, "text", value)
+
+
+def encodable(value: str) -> bool:
+    """Whether text can be stored; a lone surrogate cannot."""
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def rows(name: str, value: Any) -> list[Any]:
+    """A list, or anything that can be made one; text is not meant."""
+    if isinstance(value, str | bytes) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
+        refuse(name, "a list", value)
+    return list(value)
+
+
 def one_of(name: str, value: Any, choices: Collection[Any]) -> Any:
     """One of the named choices."""
     if isinstance(value, str | None) and value in choices:
@@ -99,9 +127,9 @@ def one_of(name: str, value: Any, choices: Collection[Any]) -> Any:
 def vector(name: str, value: Any, dim: int | None = None) -> Vector:
     """A row of finite numbers, of length `dim` when that is known; the caller owns the copy."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (dim,):
-        copy: Vector = value.copy()
-        if copy.dot(copy) <= LARGEST**2:  # also false for NaN
-            return copy
+        tiny = value * 1e-160  # its squares cannot overflow
+        if tiny.dot(tiny) <= (LARGEST * 1e-160) ** 2:  # also false for NaN
+            return value.copy()
     wanted = "finite numbers" if dim is None else f"{dim} finite number{'s' if dim != 1 else ''}"
     array = numbers(name, value, f"a row of {wanted}")
     if array.ndim == 0 and dim in (None, 1):
@@ -113,17 +141,18 @@ def vector(name: str, value: Any, dim: int | None = None) -> Vector:
 
 def matrix(name: str, value: Any, dim: int) -> Vector:
     """Rows of `dim` finite numbers each; a bad row is named. Empty input gives zero rows."""
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        widths = {np.shape(row) for row in value if not np.isscalar(row)}
-        if len(widths) > 1:
-            refuse(name, f"rows of {dim} numbers each", f"rows of differing length {sorted(widths)}")
+    if (
+        isinstance(value, list | tuple)
+        and len({len(row) for row in value if isinstance(row, list | tuple)}) > 1
+    ):
+        refuse(name, f"rows of {dim} numbers each", "rows of differing lengths", described=True)
     array = numbers(name, value, f"rows of {dim} finite numbers each")
-    if array.size == 0:
+    if array.ndim and len(array) == 0:
         return np.empty((0, dim))
     if array.ndim == 1 and dim == 1:
         array = array.reshape(-1, 1)
     if array.ndim != 2 or array.shape[1] != dim:
-        refuse(name, f"rows of {dim} numbers each", f"an array of shape {array.shape}")
+        refuse(name, f"rows of {dim} numbers each", f"an array of shape {array.shape}", described=True)
     bad = np.flatnonzero(~(np.abs(array) <= LARGEST).all(axis=1))
     if bad.size:
         refuse(f"{name}[{bad[0]}]", f"{dim} finite numbers", array[bad[0]].tolist())
@@ -131,13 +160,15 @@ def matrix(name: str, value: Any, dim: int) -> Vector:
 
 
 def numbers(name: str, value: Any, expected: str) -> Vector:
-    """Convert to a float64 array of our own; text, objects, bools and complex numbers are refused."""
+    """Convert to a float64 array of our own; text, objects, truth values and complex numbers are refused."""
+    if getattr(value, "mask", False) is not False:
+        refuse(name, expected, "an array with a mask; fill or drop what is missing", described=True)
+    if isinstance(value, list | tuple) and any(isinstance(one, bool | np.bool_) for one in value):
+        refuse(name, expected, value)
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "iuf" and array.size:
-            refuse(name, expected, value)
-        return np.array(array, dtype=np.float64)
-    except InvalidInput:
-        raise
+        if array.dtype.kind in "iuf" or array.size == 0:
+            return np.array(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        refuse(name, expected, value)
+        pass
+    refuse(name, expected, value)

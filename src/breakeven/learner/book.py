@@ -5,7 +5,7 @@ for them may come all the same; their ids may be used again.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -58,38 +58,63 @@ class Book:
 
     def check_new(self, id: Any) -> str:
         """An id for an arrival: text that no awaited or told label has."""
-        if _text(id) in self.awaited or id in self.told:
-            state = "awaited" if id in self.awaited else "told"
+        name = expect.text("id", id)
+        if name in self.awaited or name in self.told:
+            state = "awaited" if name in self.awaited else "told"
             raise DuplicateId(
-                f"id: expected one that is not in use, got {id!r}, whose label is {state}; "
+                f"id: expected one that is not in use, got {name!r}, whose label is {state}; "
                 "leave ids out to have them numbered"
             )
-        return str(id)
+        return name
 
-    def check_tellable(self, id: str, y: float) -> Label | None:
-        """The label told before, or None if it may be told now."""
-        label = self.told.get(_text(id))
-        if label is None and id not in self.awaited and id not in self.unasked:
-            raise unknown(id, "an arrival whose label is awaited, or one seen lately")
-        if label is not None and label.y != y:
-            raise ConflictingLabel(
-                f"id {id!r}: expected the label {label.y!r} told before, got {y!r}; use correct to change it"
-            )
-        return label
+    def check_all_new(self, ids: Iterable[Any]) -> list[str]:
+        """Ids for a batch, each once."""
+        names: dict[str, None] = {}
+        for id in ids:
+            name = self.check_new(id)
+            if name in names:
+                raise DuplicateId(f"ids: expected each id once, got {name!r} twice")
+            names[name] = None
+        return list(names)
 
-    def check_told(self, id: str) -> Label:
+    def check_tellable(self, id: Any, y: float) -> str:
+        """An id that may be told y, now or again."""
+        name = expect.text("id", id)
+        told = self.told.get(name)
+        if told is None and name not in self.awaited and name not in self.unasked:
+            raise unknown(name, "an arrival whose label is awaited, or one seen lately")
+        if told is not None and told.y != y:
+            raise _conflict(name, told.y, y, "told before", "; use correct to change it")
+        return name
+
+    def check_all_tellable(self, ids: Iterable[Any], ys: Iterable[float]) -> list[str]:
+        """Ids that may be told in one batch; one that comes twice must say the same."""
+        batch: dict[str, float] = {}
+        names = []
+        for id, y in zip(ids, ys, strict=True):
+            names.append(self.check_tellable(id, y))
+            if batch.setdefault(names[-1], y) != y:
+                raise _conflict(names[-1], batch[names[-1]], y, "in the same batch", "")
+        return names
+
+    def check_told(self, id: Any) -> Label:
         """A label that was told."""
-        if _text(id) in self.told:
+        id = expect.text("id", id)
+        if id in self.told:
             return self.told[id]
-        hint = "; its label is still awaited, use tell" if id in self.awaited else ""
+        hint = "; its label is still awaited, use tell" if id in self.awaited else self._never_asked(id)
         raise unknown(id, "a label told before", hint)
 
-    def check_held(self, id: str) -> Label:
+    def check_held(self, id: Any) -> Label:
         """A label that is awaited or told."""
-        label = self.awaited.get(_text(id)) or self.told.get(id)
+        id = expect.text("id", id)
+        label = self.awaited.get(id) or self.told.get(id)
         if label is None:
-            raise unknown(id, "a label awaited or told")
+            raise unknown(id, "a label awaited or told", self._never_asked(id))
         return label
+
+    def _never_asked(self, id: str) -> str:
+        return "; that arrival was not asked about" if id in self.unasked else ""
 
     # -- entries ---------------------------------------------------------------------------------
 
@@ -160,12 +185,10 @@ class Book:
         self.spend = ExactSum(tuple(state["spend"]))
 
 
-def _text(id: Any) -> str:
-    if isinstance(id, str):
-        return id
-    expect.refuse("id", "text", id)
-
-
-def unknown(id: Any, wanted: str, hint: str = "") -> UnknownId:
+def unknown(id: str, wanted: str, hint: str = "") -> UnknownId:
     """The error for an id that is not in the needed state."""
     return UnknownId(f"id: expected {wanted}, got {expect.shown(id)}{hint}")
+
+
+def _conflict(id: str, before: float | None, now: float, where: str, hint: str) -> ConflictingLabel:
+    return ConflictingLabel(f"id {id!r}: expected the label {before!r} {where}, got {now!r}{hint}")

@@ -4,23 +4,15 @@ Every verb checks its arguments first, then lets an event happen: the state is a
 replays them. Nothing changes when a verb raises.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from copy import deepcopy
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
 from breakeven.beliefs import Belief
-from breakeven.errors import (
-    BreakevenError,
-    ConflictingLabel,
-    DuplicateId,
-    InvalidInput,
-    SnapshotError,
-    expect,
-)
+from breakeven.errors import InvalidInput, expect
 from breakeven.learner import snapshot
 from breakeven.learner.book import Book, Label
 from breakeven.learner.summary import Summary
@@ -44,7 +36,16 @@ from breakeven.values import (
 WARMUP = Verdict(True, reason="warmup")
 PERSON_ASKED = Verdict(True, reason="person_asked")
 PERSON_DECLINED = Verdict(False, reason="person_declined")
-NOT_BY_RULE = {WARMUP.reason, PERSON_ASKED.reason, PERSON_DECLINED.reason}
+
+By = Literal["rule", "warmup", "person"]
+
+
+class Pending(msgspec.Struct, frozen=True):
+    """A label asked for and not told: where, at what price, and in which round."""
+
+    x: Any
+    cost: float
+    round: int
 
 
 class Learner:
@@ -80,6 +81,7 @@ class Learner:
         _check_parts(belief, rule, self.warmup)
         self.belief = deepcopy(belief)
         self.rule = deepcopy(rule)
+        self._rule_is_ours = snapshot.is_ours(rule)
         self._rule_observes = type(rule).observe is not Rule.observe
         self.rounds = 0
         self._fits = 0
@@ -97,9 +99,9 @@ class Learner:
         point = self.belief.point(x)
         price = self.label_cost if cost is None else expect.positive("cost", cost)
         if id is not None:
-            self._book.check_new(id)
-        if force is not None and not isinstance(force, (bool, np.bool_)):
-            expect.refuse("force", "True, False or None", force)
+            id = self._book.check_new(id)
+        if force is not None:
+            force = expect.truth("force", force)
         return self._decide(id, point, price, force)
 
     def tell(self, id: str, y: float, *, labeller: str | None = None) -> Prediction:
@@ -108,28 +110,26 @@ class Learner:
         `labeller` records who gave it.
         """
         y = expect.finite("y", y)
-        if labeller is not None and not isinstance(labeller, str):
-            expect.refuse("labeller", "a name, or None", labeller)
-        told = self._book.check_tellable(id, y)
-        if told is not None:
-            return self.belief.predict(told.x)
+        id = self._book.check_tellable(id, y)
+        if labeller is not None:
+            labeller = expect.text("labeller", labeller)
+        if id in self._book.told:
+            return self.belief.predict(self._book.told[id].x)
         prediction = self._tell(id, y, labeller)
         self._announce(Told(id, y, labeller))
         return self.belief.predict(self._book.told[id].x) if self._fit_if_due() else prediction
 
     def correct(self, id: str, y: float) -> None:
         """That label was wrong; only means change, decisions already made stand."""
-        self.apply(Corrected(id, expect.finite("y", y)))
+        self.apply(Corrected(id, y))
 
     def withdraw(self, id: str, *, charged: bool = False) -> None:
         """The label will never come, or must go; `charged` says whether it was paid for."""
-        if not isinstance(charged, bool):
-            expect.refuse("charged", "True or False", charged)
         self.apply(Withdrawn(id, charged))
 
     def learn(self, x: Any, y: float) -> None:
         """A label from elsewhere, a history or a gift: no arrival, no cost."""
-        self.apply(Learnt(self.belief.plain(self.belief.point(x)), expect.finite("y", y)))
+        self.apply(Learnt(self.belief.plain(self.belief.point(x)), y))
         self._fit_if_due()
 
     def predict(self, x: Any) -> Prediction:
@@ -141,10 +141,14 @@ class Learner:
     def decide_many(
         self, X: Any, *, costs: Iterable[float] | None = None, ids: Iterable[str] | None = None
     ) -> list[Decision]:
-        """Decide on a batch in its order; all of it is checked before the first counts."""
+        """Decide on a batch in its order; all of it is checked before the first counts.
+
+        Should a rule of your own raise in the middle, what it decided before that stands.
+        """
         points = self.belief.points(X)
         prices = self._prices(costs, len(points))
-        names = self._names(ids, len(points))
+        names = [None] * len(points) if ids is None else self._book.check_all_new(expect.rows("ids", ids))
+        _same_length("ids", names, len(points))
         return [
             self._decide(name, point, price, None)
             for point, price, name in zip(points, prices, names, strict=True)
@@ -152,17 +156,11 @@ class Learner:
 
     def tell_many(self, ids: Iterable[str], ys: Iterable[float]) -> list[Prediction]:
         """Tell a batch in its order; all of it is checked before the first counts."""
-        names = list(ids)
-        values = [expect.finite(f"ys[{i}]", y) for i, y in enumerate(ys)]
-        _same_length("ys", values, len(names))
-        batch: dict[str, float] = {}
-        for id, y in zip(names, values, strict=True):
-            self._book.check_tellable(id, y)
-            if batch.setdefault(id, y) != y:
-                raise ConflictingLabel(
-                    f"id {id!r}: expected one label, got {batch[id]!r} and {y!r} in one batch"
-                )
-        return [self.tell(id, y) for id, y in zip(names, values, strict=True)]
+        given, values = expect.rows("ids", ids), expect.rows("ys", ys)
+        labels = [expect.finite(f"ys[{i}]", y) for i, y in enumerate(values)]
+        _same_length("ys", labels, len(given))
+        names = self._book.check_all_tellable(given, labels)
+        return [self.tell(id, y) for id, y in zip(names, labels, strict=True)]
 
     def predict_many(self, X: Any) -> list[Prediction]:
         """What is known of f at many points. Changes nothing."""
@@ -171,24 +169,17 @@ class Learner:
     def _prices(self, costs: Iterable[float] | None, count: int) -> list[float]:
         if costs is None:
             return [self.label_cost] * count
-        prices = [expect.positive(f"costs[{i}]", cost) for i, cost in enumerate(costs)]
-        return _same_length("costs", prices, count)
-
-    def _names(self, ids: Iterable[str] | None, count: int) -> list[str] | list[None]:
-        if ids is None:
-            return [None] * count
-        names = _same_length("ids", [self._book.check_new(id) for id in ids], count)
-        if len(set(names)) < count:
-            twice = next(id for id in names if names.count(id) > 1)
-            raise DuplicateId(f"ids: expected each id once, got {twice!r} twice")
-        return names
+        prices = [expect.positive(f"costs[{i}]", cost) for i, cost in enumerate(expect.rows("costs", costs))]
+        _same_length("costs", prices, count)
+        return prices
 
     # -- looking at it ---------------------------------------------------------------------------
 
     @property
-    def pending(self) -> Mapping[str, Label]:
-        """Labels asked for and not told, by id, oldest first."""
-        return MappingProxyType(self._book.awaited)
+    def pending(self) -> dict[str, Pending]:
+        """Labels asked for and not told, by id, oldest first; a copy, so tell while you go through it."""
+        plain = self.belief.plain
+        return {id: Pending(plain(one.x), one.cost, one.round) for id, one in self._book.awaited.items()}
 
     @property
     def ledger(self) -> Ledger:
@@ -213,26 +204,27 @@ class Learner:
     # -- events ----------------------------------------------------------------------------------
 
     def listen(self, listener: Callable[[Event], None]) -> None:
-        """Call `listener` with every event from now on, just after it happened."""
+        """Call `listener` with every event from now on, just after it happened; it must not raise."""
+        if not callable(listener):
+            expect.refuse("listener", "a function that takes an event", listener)
         self._listeners.append(listener)
 
     def apply(self, event: Event) -> None:
         """Let an event happen, as it did before: nothing is decided or fitted again."""
         match event:
             case Arrived():
-                point = self.belief.recall(event.x)
-                id = self._book.id_for(self._book.check_new(event.id), self.rounds + 1)
-                self._arrive(id, point, None, event.wants_label, event.cost, event.reason)
+                self._replay_arrival(event)
             case Told():
-                if self._book.check_tellable(event.id, event.y) is not None:
+                id = self._book.check_tellable(event.id, expect.finite("y", event.y))
+                if id in self._book.told:
                     return
-                self._tell(event.id, event.y, event.labeller)
+                self._tell(id, event.y, event.labeller)
             case Corrected():
-                self._correct(event.id, event.y)
+                self._correct(event.id, expect.finite("y", event.y))
             case Withdrawn():
-                self._withdraw(event.id, event.charged)
+                self._withdraw(event.id, expect.truth("charged", event.charged))
             case Learnt():
-                self.belief.learn(self.belief.recall(event.x), event.y)
+                self.belief.learn(self.belief.recall(event.x), expect.finite("y", event.y))
             case Fitted():
                 self.belief.adopt(event.parameters)
                 self._fits += 1
@@ -244,37 +236,48 @@ class Learner:
         for listener in self._listeners:
             listener(event)
 
+    def _replay_arrival(self, event: Arrived) -> None:
+        point, cost = self.belief.recall(event.x), expect.positive("cost", event.cost)
+        wants_label = expect.truth("wants_label", event.wants_label)
+        id = self._book.id_for(self._book.check_new(event.id), self.rounds + 1)
+        self._arrive(id, point, None, wants_label, cost, event.by)
+
     def _decide(self, id: str | None, point: Any, price: float, force: bool | None) -> Decision:
         view = self.belief.look(point)
-        verdict = self._judge(view, price, force)
-        id = self._book.id_for(id, self.rounds + 1)
-        wants_label, reason, propensity = verdict.wants_label, verdict.reason, verdict.propensity
+        by: By
+        if force is not None:
+            verdict, by = PERSON_ASKED if force else PERSON_DECLINED, "person"
+        elif self._warmup.open:
+            verdict, by = WARMUP, "warmup"
+        else:
+            verdict, by = self._judge(view, price), "rule"
+        wants_label, propensity = verdict.wants_label, verdict.propensity
         if propensity is None:
             propensity = 1.0 if wants_label else 0.0
-        self._arrive(id, point, view, wants_label, price, reason)
+        id = self._book.id_for(id, self.rounds + 1)
+        self._arrive(id, point, view, wants_label, price, by)
         if self._listeners:
-            self._announce(Arrived(id, self.belief.plain(point), wants_label, price, propensity, reason))
+            plain = self.belief.plain(point)
+            self._announce(Arrived(id, plain, wants_label, price, propensity, verdict.reason, by))
         return Decision(
-            id, wants_label, view.prediction, view.uncertainty, verdict.threshold, price, propensity, reason
+            id,
+            wants_label,
+            view.prediction,
+            view.uncertainty,
+            verdict.threshold,
+            price,
+            propensity,
+            verdict.reason,
         )
 
-    def _judge(self, view: View, price: float, force: bool | None) -> Verdict:
-        if force is not None:
-            return PERSON_ASKED if force else PERSON_DECLINED
-        if self._warmup.asked < self._warmup.wanted:
-            return WARMUP
+    def _judge(self, view: View, price: float) -> Verdict:
         view.round = self.rounds + 1
         view.price = price
         view.draw = self._draws
         verdict = self.rule.decide(view)
-        if type(verdict) is not Verdict or type(verdict.wants_label) is not bool:
-            expected = "to return a Verdict whose wants_label is True or False"
-            expect.refuse(f"{type(self.rule).__name__}.decide", expected, verdict)
-        return verdict
+        return verdict if self._rule_is_ours else _checked_verdict(verdict, type(self.rule).__name__)
 
-    def _arrive(
-        self, id: str, point: Any, view: View | None, wants_label: bool, cost: float, reason: str
-    ) -> None:
+    def _arrive(self, id: str, point: Any, view: View | None, wants_label: bool, cost: float, by: By) -> None:
         self.rounds += 1
         if wants_label:
             self.belief.expect(id, point, view)
@@ -282,7 +285,7 @@ class Learner:
         else:
             self._book.pass_by(id, point)
         self.belief.arrive(point, view)
-        if self._rule_observes and reason not in NOT_BY_RULE:
+        if self._rule_observes and by == "rule":
             self.rule.observe(labelled=wants_label)
 
     def _tell(self, id: str, y: float, labeller: str | None) -> Prediction:
@@ -336,26 +339,20 @@ class Learner:
         )
 
     @classmethod
-    def restore(cls, blob: bytes, rules: Iterable[type[Rule]] = ()) -> "Learner":
-        """A learner from its snapshot; `rules` names rule classes of your own that it may use."""
+    def restore(
+        cls, blob: bytes, rules: Iterable[type[Rule]] = (), beliefs: Iterable[type[Belief]] = ()
+    ) -> "Learner":
+        """A learner from its snapshot; `rules` and `beliefs` name classes of your own that it may use."""
+        own_rules, own_beliefs = expect.rows("rules", rules), expect.rows("beliefs", beliefs)
         content = snapshot.unseal(blob)
-        try:
-            return cls._from(content, rules)
-        except BreakevenError:
-            raise
-        except Exception as error:
-            raise SnapshotError(
-                f"snapshot: expected a learner's state, got something else ({error})"
-            ) from error
-
-    @classmethod
-    def _from(cls, content: dict[str, Any], rules: Iterable[type[Rule]]) -> "Learner":
-        belief = snapshot.unpack_belief(content["belief"])
-        learner = cls(belief, snapshot.unpack_rule(content["rule"], rules), **content["arguments"])
-        learner.belief = belief
-        learner._book.load(content["book"], belief.recall)
-        learner._warmup = msgspec.convert(content["warmup"], Warmup)
-        learner.rounds, learner._fits = content["rounds"], content["fits"]
+        with snapshot.reading():
+            rule = snapshot.unpack_rule(content["rule"], own_rules)
+            belief = snapshot.unpack_belief(content["belief"], own_beliefs)
+            learner = cls(belief, rule, **content["arguments"])
+            learner.belief.load(content["belief"]["state"])
+            learner._book.load(content["book"], learner.belief.recall)
+            learner._warmup = msgspec.convert(content["warmup"], Warmup)
+            learner.rounds, learner._fits = content["rounds"], content["fits"]
         return learner
 
 
@@ -365,10 +362,26 @@ def _check_parts(belief: Any, rule: Any, warmup: int) -> None:
     if not isinstance(rule, Rule):
         expect.refuse("rule", "a rule such as Threshold()", rule)
     if belief.needs_warmup and warmup == 0:
-        raise InvalidInput('warmup: expected at least 1, because fit="after_warmup" waits for it, got 0')
+        raise InvalidInput(
+            'warmup: expected at least 1, because fit="after_warmup" waits for it, got 0; '
+            "give a warm-up, or another fit"
+        )
 
 
-def _same_length(name: str, values: list[Any], count: int) -> list[Any]:
+def _checked_verdict(verdict: Any, name: str) -> Verdict:
+    """What a rule of the user's own returned, if it is a sound verdict."""
+    if not isinstance(verdict, Verdict):
+        expect.refuse(f"{name}.decide", "to return a Verdict", verdict)
+    wants_label = expect.truth(f"{name}.decide wants_label", verdict.wants_label)
+    threshold, propensity = verdict.threshold, verdict.propensity
+    if not expect.is_number(threshold):
+        expect.refuse(f"{name}.decide threshold", "a number", threshold)
+    if propensity is not None:
+        propensity = expect.probability(f"{name}.decide propensity", propensity)
+    reason = expect.text(f"{name}.decide reason", verdict.reason)
+    return Verdict(wants_label, float(threshold), reason, propensity)
+
+
+def _same_length(name: str, values: list[Any], count: int) -> None:
     if len(values) != count:
-        raise InvalidInput(f"{name}: expected {count}, one for each point, got {len(values)}")
-    return values
+        raise InvalidInput(f"{name}: expected {count}, as many as there are of the others, got {len(values)}")

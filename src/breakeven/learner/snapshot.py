@@ -4,13 +4,13 @@ Snapshots are read by this version and newer ones; a newer snapshot is refused b
 """
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
 from breakeven.beliefs import Belief, Cells, GaussianProcess, TypeMeans
-from breakeven.beliefs.gp import Kernel
 from breakeven.errors import SnapshotError, expect
 from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, VariableUncertainty
 
@@ -18,10 +18,8 @@ MARK = b"breakeven"
 VERSION = 1
 HEAD = len(MARK) + 2 + 4
 
-BELIEFS: dict[str, Any] = {kind.__name__: kind for kind in (Cells, GaussianProcess, TypeMeans)}
-RULES: dict[str, type[Rule]] = {
-    kind.__name__: kind for kind in (Always, Never, RandomSelect, Threshold, VariableUncertainty)
-}
+BELIEFS = (Cells, GaussianProcess, TypeMeans)
+RULES = (Always, Never, RandomSelect, Threshold, VariableUncertainty)
 
 
 def seal(content: dict[str, Any]) -> bytes:
@@ -38,45 +36,68 @@ def unseal(blob: Any) -> dict[str, Any]:
     if not blob.startswith(MARK) or len(blob) < HEAD:
         raise SnapshotError(f"snapshot: expected bytes from Learner.snapshot, got {expect.shown(blob[:20])}")
     version = int.from_bytes(blob[len(MARK) : len(MARK) + 2], "big")
-    if version > VERSION:
+    if not 1 <= version <= VERSION:
         raise SnapshotError(
-            f"snapshot: expected version {VERSION} or older, got version {version}; upgrade breakeven"
+            f"snapshot: expected a version from 1 to {VERSION}, got version {version}; upgrade breakeven"
         )
     body = blob[HEAD:]
     if zlib.crc32(body).to_bytes(4, "big") != blob[HEAD - 4 : HEAD]:
         raise SnapshotError(
             "snapshot: expected whole bytes, got a checksum that differs: damaged or cut short"
         )
-    content: dict[str, Any] = msgspec.msgpack.decode(body)
+    with reading():
+        content: dict[str, Any] = msgspec.msgpack.decode(body)
     return content
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Whatever goes wrong in reading is a fault of the snapshot."""
+    try:
+        yield
+    except SnapshotError:
+        raise
+    except Exception as error:
+        raise SnapshotError(f"snapshot: expected a learner's state, got something else ({error})") from error
+
+
+def is_ours(part: Rule | Belief) -> bool:
+    """Whether a rule or belief is one of this package, and not the user's own."""
+    return type(part) in RULES or type(part) in BELIEFS
 
 
 def pack_rule(rule: Rule) -> dict[str, Any]:
     """A rule's class name and its fields."""
-    return {"kind": type(rule).__name__, "fields": msgspec.to_builtins(rule)}
+    return {"kind": type(rule).__name__, "ours": is_ours(rule), "fields": msgspec.to_builtins(rule)}
 
 
 def unpack_rule(packed: dict[str, Any], own: Iterable[type[Rule]]) -> Rule:
     """Make the rule again, from ours or the user's own classes."""
-    kinds = {**RULES, **{kind.__name__: kind for kind in own}}
-    if packed["kind"] not in kinds:
-        raise SnapshotError(
-            f"snapshot: expected a rule among {', '.join(sorted(kinds))}, got {packed['kind']!r}; "
-            "name your own with restore(blob, rules=(YourRule,))"
-        )
-    return msgspec.convert(packed["fields"], kinds[packed["kind"]])
+    rule: Rule = msgspec.convert(packed["fields"], _find("rule", packed, RULES, own))
+    return rule
 
 
 def pack_belief(belief: Belief) -> dict[str, Any]:
     """A belief's class name, its arguments and what it learnt."""
-    return {"kind": type(belief).__name__, "config": belief.config(), "state": belief.state()}
+    return {
+        "kind": type(belief).__name__,
+        "ours": is_ours(belief),
+        "config": belief.config(),
+        "state": belief.state(),
+    }
 
 
-def unpack_belief(packed: dict[str, Any]) -> Belief:
-    """Make the belief again."""
-    config = dict(packed["config"])
-    if "kernel" in config:
-        config["kernel"] = msgspec.convert(config["kernel"], Kernel)
-    belief: Belief = BELIEFS[packed["kind"]](**config)
-    belief.load(packed["state"])
+def unpack_belief(packed: dict[str, Any], own: Iterable[type[Belief]]) -> Belief:
+    """Make the belief again, before it learnt anything."""
+    belief: Belief = _find("belief", packed, BELIEFS, own).of(packed["config"])
     return belief
+
+
+def _find(part: str, packed: dict[str, Any], ours: Iterable[Any], own: Iterable[Any]) -> Any:
+    for kind in ours if packed["ours"] else own:
+        if kind.__name__ == packed["kind"]:
+            return kind
+    raise SnapshotError(
+        f"snapshot: expected a known {part}, got {packed['kind']!r}; name your own with "
+        f"restore(blob, {part}s=({packed['kind']},))"
+    )

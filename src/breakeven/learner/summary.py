@@ -38,7 +38,7 @@ def _words(part: dict[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and "type" in value:
         return f"{value['type']} " + " ".join(f"{k}={_short(v)}" for k, v in value.items() if k != "type")
     if isinstance(value, (tuple, list)):
         return "[" + " ".join(_short(one) for one in value) + "]"

@@ -6,7 +6,6 @@ So replaying, batching and restoring need no generator state beyond the seed.
 import numpy as np
 
 BLOCK = 256
-SEED_LIMIT = 2**64
 
 
 class Draws:

@@ -4,6 +4,8 @@
 replaying outcomes leaves the rule as it was. All fields are kept in snapshots.
 """
 
+from typing import ClassVar
+
 import msgspec
 
 from breakeven.values import Verdict, View
@@ -16,6 +18,9 @@ class Rule(msgspec.Struct):
     ...     def decide(self, view):
     ...         return Verdict(view.round % 10 == 0, reason="Every tenth arrival is labelled.")
     """
+
+    reads_prediction: ClassVar[bool] = False
+    """Whether answers depend on predictions; only then can a late label change a decision."""
 
     def decide(self, view: View) -> Verdict:
         """Whether this arrival's label is worth its price."""

@@ -1,5 +1,6 @@
 """The paper's rule: label what is more uncertain than a threshold that rises with the price."""
 
+from math import inf
 from typing import Literal
 
 from breakeven import theory
@@ -35,4 +36,6 @@ class Threshold(Rule):
         limit = theory.threshold(view.price, clock, traits.exponent, traits.unit, self.scale)
         if view.uncertainty > limit:
             return Verdict(True, limit, "first_of_type" if view.labels == 0 and view.arrivals else "unsure")
-        return Verdict(False, limit, "sure_from_start" if traits.prior_std <= limit else "sure")
+        if traits.prior_std <= limit:
+            return Verdict(False, limit, "sure_from_start")
+        return Verdict(False, limit, "on_their_way" if view.prediction.std == inf else "sure")

@@ -26,8 +26,10 @@ class Scope(msgspec.Struct, frozen=True):
 every = Scope("every belief and rule", lambda one: True)
 fixed = Scope("parameters that are not fitted", lambda one: getattr(one.belief, "fit_schedule", None) is None)
 types = Scope("beliefs over types", lambda one: isinstance(one.belief, TypeMeans))
+named_types = Scope("types that have names", lambda one: type(one.belief) is TypeMeans)
 processes = Scope("Gaussian processes", lambda one: isinstance(one.belief, GaussianProcess))
 paper_rule = Scope("the paper's rule", lambda one: isinstance(one.rule, Threshold))
+blind = Scope("rules that do not look at predictions", lambda one: not one.rule.reads_prediction)
 warming = Scope("learners with a warm-up", lambda one: one.warmup > 0)
 
 

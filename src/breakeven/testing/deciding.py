@@ -1,6 +1,11 @@
 """Checks on decisions: ids, overrides, the bill, the warm-up, and what the paper's rule promises."""
 
-from breakeven.testing.check import Make, check, every, paper_rule, processes, types, warming
+from math import inf
+
+import msgspec
+import numpy as np
+
+from breakeven.testing.check import Make, check, every, named_types, paper_rule, processes, types, warming
 from breakeven.testing.running import past_warmup, refused, run
 from breakeven.testing.stream import Stream
 from breakeven.values import Arrived, Event, Fitted, View
@@ -82,6 +87,31 @@ def a_type_never_labelled_is_always_asked(make: Make, stream: Stream) -> None:
     for _ in range(3):
         learner.decide(x, force=False)
     assert learner.decide(x, cost=1e9).wants_label, "a type without labels was not asked"
+
+
+@check(types)
+def a_type_without_labels_is_predicted_as_the_prior(make: Make, stream: Stream) -> None:
+    """Its mean is `prior_mean`, its std ∞, which JSON writes as null; an awaited label changes neither."""
+    learner, x = make(), stream.points[0]
+    learner.decide(x, force=True)
+    predicted = learner.predict(x)
+    assert predicted.mean == getattr(learner.belief, "prior_mean", 0.0), predicted
+    assert predicted.std == inf, predicted
+    assert b'"std":null' in msgspec.json.encode(predicted)
+
+
+@check(named_types)
+def numpy_scalars_count_as_what_they_hold(make: Make, stream: Stream) -> None:
+    """A type from an array is the type itself."""
+    learner = make()
+    learner.learn(7, 3.0)
+    learner.learn("flu", 5.0)
+    assert learner.predict(np.int32(7)) == learner.predict(7) != learner.predict("7")
+    assert learner.predict(np.str_("flu")) == learner.predict("flu")
+    assert learner.predict_many(np.array(["flu", "cold"]))[0] == learner.predict("flu")
+    for confusing in (7.0, True, np.float64(7.0), None):
+        with refused(learner, "x: expected a type"):
+            learner.decide(confusing)
 
 
 @check(paper_rule)

@@ -24,10 +24,23 @@ def a_restored_learner_goes_on_to_the_bit(make: Make, stream: Stream) -> None:
     """After restore the next decisions, and the state they lead to, are identical."""
     learner = make()
     run_eventfully(learner, stream)
-    restored = Learner.restore(learner.snapshot(), rules=(type(learner.rule),))
+    own_rules, own_beliefs = (type(learner.rule),), (type(learner.belief),)
+    restored = Learner.restore(learner.snapshot(), own_rules, own_beliefs)
     assert restored.snapshot() == learner.snapshot(), "a restored learner differs at once"
     assert run(restored, stream) == run(learner, stream), "decisions differ after restore"
     assert restored.snapshot() == learner.snapshot(), "a restored learner went another way"
+
+
+@check(every)
+def a_damaged_snapshot_is_refused(make: Make, stream: Stream) -> None:
+    """Cut short, changed, of a newer version, or no snapshot at all."""
+    learner = make()
+    run(learner, stream)
+    blob = learner.snapshot()
+    newer, flipped = blob[:9] + (999).to_bytes(2, "big") + blob[11:], blob[:-1] + bytes([blob[-1] ^ 1])
+    for bad in (b"", blob[:-1], blob[: len(blob) // 2], flipped, newer, b"PK\x03\x04"):
+        with refused(learner, "snapshot: expected", "got"):
+            Learner.restore(bad, rules=(type(learner.rule),))
 
 
 @check(every)

@@ -100,22 +100,36 @@ def refused(learner: Learner, *words: str) -> Iterator[None]:
     assert learner.snapshot() == before, "a refused call changed the state"
 
 
-def assert_same_decisions(some: list[Decision], others: list[Decision]) -> None:
-    """Equal decisions, but for ones too close to call; there the runs part and comparing ends."""
-    for one, other in zip(some, others, strict=True):
-        if one.wants_label != other.wants_label:
+def assert_same_decisions(some: list[Decision], others: list[Decision], *, exact: bool) -> int:
+    """Equal decisions, but for ones too close to call: there the runs part. How many were compared.
+
+    Where the belief is `exact`, uncertainties and thresholds must agree in all bits, too.
+    """
+    for count, (one, other) in enumerate(zip(some, others, strict=True)):
+        numbers = [(one.uncertainty, one.threshold), (other.uncertainty, other.threshold)]
+        if exact:
+            assert one.wants_label == other.wants_label, f"decision {one.id} differs: {one} and {other}"
+            assert repr(numbers[0]) == repr(numbers[1]), f"decision {one.id} differs in its bits: {numbers}"
+        elif one.wants_label != other.wants_label:
             gap = abs(one.uncertainty - one.threshold)
             assert gap <= AMBIGUOUS * abs(one.threshold), f"decision {one.id} differs: {one} and {other}"
-            return
-        assert _near(one.uncertainty, other.uncertainty, AMBIGUOUS), f"uncertainty of {one.id} differs"
+            return count
+        else:
+            assert _near(one.uncertainty, other.uncertainty, AMBIGUOUS), f"uncertainty of {one.id} differs"
+    return len(some)
 
 
 def assert_same_predictions(one: Learner, other: Learner, stream: Stream) -> None:
     """Equal predictions: to the bit for means over types, to 1e-10 for others."""
-    exact = isinstance(one.belief, TypeMeans)
+    exact = is_exact(one)
     for x in stream.points:
         a, b = one.predict(x), other.predict(x)
         assert a == b if exact else near(a, b), f"predictions at {x!r} differ: {a} and {b}"
+
+
+def is_exact(learner: Learner) -> bool:
+    """Whether the belief's arithmetic leaves no rounding behind: sums of labels, and nothing else."""
+    return isinstance(learner.belief, TypeMeans)
 
 
 def near(a: Prediction, b: Prediction) -> bool:

@@ -13,8 +13,9 @@ WORDING = {
     "that is worth accepting when a label costs {cost}.",
     "sure": "No label: the prediction {mean} is uncertain by only {uncertainty}, within the {threshold} "
     "that is worth accepting when a label costs {cost}.",
-    "sure_from_start": "No label: even without any labels the uncertainty, {uncertainty}, is within the "
-    "{threshold} that is worth accepting when a label costs {cost}.",
+    "sure_from_start": "No label: even without any labels the uncertainty would stay within the {threshold} "
+    "that is worth accepting when a label costs {cost}.",
+    "on_their_way": "No label: enough labels of this type are already on their way.",
     "first_of_type": "Label it: nothing of this type has been labelled yet.",
     "warmup": "Label it: it is among the first, which are all labelled to learn how the data behave.",
     "person_asked": "Label it: a person asked for it.",
@@ -37,7 +38,7 @@ class Decision(Struct, frozen=True, gc=False):
 
     `uncertainty` is what the rule compared with `threshold`: unlike `prediction.std` it already counts
     labels that are awaited. `propensity` is the probability with which the label was asked for. `cost`
-    is the price of the label, paid only if it was wanted.
+    is the price of the label, paid only if it was wanted. `exact` says that nothing was approximated.
     """
 
     id: str
@@ -61,11 +62,17 @@ class Decision(Struct, frozen=True, gc=False):
         sentence = WORDING.get(self.reason, self.reason)
         try:
             return sentence.format(
-                mean=f"{self.prediction.mean:.3g}",
-                uncertainty=f"{self.uncertainty:.3g}",
-                threshold=f"{self.threshold:.3g}",
-                cost=f"{self.cost:g}",
+                mean=_words(self.prediction.mean),
+                uncertainty=_words(self.uncertainty),
+                threshold=_words(self.threshold),
+                cost=f"{self.cost:,.10g}",
                 chance=f"{self.propensity:.0%}",
             )
-        except (KeyError, ValueError, IndexError):  # braces in a sentence of the user's own
+        except (LookupError, ValueError, AttributeError, TypeError):  # braces in a sentence of the user's own
             return sentence
+
+
+def _words(number: float) -> str:
+    """Three digits, written out as long as that is readable."""
+    short = f"{number:.3g}"
+    return f"{float(short):,.0f}" if 1e3 <= abs(number) < 1e9 else short

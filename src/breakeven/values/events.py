@@ -3,13 +3,13 @@
 An event carries outcomes, so that replaying it decides nothing and fits nothing again.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
 
 class Arrived(Struct, frozen=True, tag=True):
-    """A point came and was decided on; `reason` tells who decided: the rule, the warm-up or a person."""
+    """A point came and was decided on, `by` the rule, the warm-up or a person."""
 
     id: str
     x: Any
@@ -17,6 +17,7 @@ class Arrived(Struct, frozen=True, tag=True):
     cost: float
     propensity: float
     reason: str
+    by: Literal["rule", "warmup", "person"]
 
 
 class Told(Struct, frozen=True, tag=True):

@@ -1,6 +1,6 @@
 """What we think f(x) is, and how far off that may be, given the labels told so far."""
 
-from math import hypot
+from math import hypot, inf, isfinite
 from typing import Literal
 
 from msgspec import Struct
@@ -34,5 +34,5 @@ class Prediction(Struct, frozen=True, gc=False):
         level = expect.probability("level", level, open=True)
         expect.one_of("of", of, ("f", "label"))
         spread = self.std if of == "f" else hypot(self.std, self.noise_std)
-        half = NormalDist().inv_cdf((1.0 + level) / 2.0) * spread
+        half = -NormalDist().inv_cdf((1.0 - level) / 2.0) * spread if isfinite(spread) else inf
         return self.mean - half, self.mean + half

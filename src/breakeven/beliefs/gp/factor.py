@@ -1,7 +1,7 @@
 """The Cholesky factor L of K + σ²I, in blocks of rows: growing it copies nothing.
 
-Block b holds rows 512b … 512b+511 in two arrays: what lies left of its diagonal square, and the square's lower
-triangle, packed row after row. A solve is one dgemv and one dtpsv per block; n rows take 8·n²/2 bytes.
+Block b holds rows 512b … 512b+511 in two arrays: what lies left of its diagonal square, and the square's
+lower triangle, packed row after row. A solve is one dgemv and one dtpsv per block; n rows take 8·n²/2 bytes.
 """
 
 from collections.abc import Callable

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from breakeven.beliefs.gp.climbing import minimise
 from breakeven.beliefs.gp.likelihood import Likelihood
-from breakeven.beliefs.gp.parameters import Parameters
+from breakeven.beliefs.gp.parameters import LEAST_NOISE, Parameters
 from breakeven.errors import expect
 
 Array = NDArray[np.float64]
@@ -74,6 +74,11 @@ def climb(likelihood: Likelihood, box: "Box", theta: Array, steps: int = 500) ->
 class Box:
     """Where parameters are looked for, in units of the data's own spread."""
 
+    # lengthscale, amplitude, noise_std: limits for the climb, and for the random starts
+    LIMITS = np.log([[1e-3, 1e5], [1e-4, 1e6], [1e-3, 1e1]])
+    STARTS = np.log([[0.03, 10.0], [0.1, 30.0], [1e-2, 1.0]])
+    ALLOWED = np.log([10.0 * expect.SMALLEST, expect.LARGEST / 10.0])  # whatever the data
+
     def __init__(self, likelihood: Likelihood) -> None:
         span = np.ptp(likelihood.X, axis=0)
         if likelihood.isotropic:
@@ -86,22 +91,15 @@ class Box:
         noise = [height] if likelihood.fit_noise else []
         self._centre = np.log(np.concatenate([span, [height**2], noise]))
         self._kinds = np.array([0] * len(span) + [1] + [2] * len(noise))
-
-    # lengthscale, amplitude, noise_std: limits for the climb, and for the random starts
-    LIMITS = np.log([[1e-3, 1e5], [1e-4, 1e6], [1e-4, 1e1]])
-    STARTS = np.log([[0.03, 10.0], [0.1, 30.0], [1e-2, 1.0]])
-    ALLOWED = np.log([10.0 * expect.SMALLEST, expect.LARGEST / 10.0])  # whatever the data
-
-    @property
-    def bounds(self) -> Array:
-        """Lowest and highest θ, a row each."""
-        result: Array = np.clip(self._centre[:, None] + self.LIMITS[self._kinds], *self.ALLOWED)
-        return result
+        self.bounds: Array = np.clip(self._centre[:, None] + self.LIMITS[self._kinds], *self.ALLOWED)
+        if not likelihood.fit_noise:  # an amplitude that the noise can still be told from
+            most = 2.0 * np.log(likelihood.start.noise_std) - np.log(LEAST_NOISE)
+            self.bounds[len(span), 1] = max(min(self.bounds[len(span), 1], most), self.bounds[len(span), 0])
 
     def draw(self, random: np.random.Generator, count: int) -> Array:
         """Random starts, uniform in the logarithms."""
         low, high = (self._centre[:, None] + self.STARTS[self._kinds]).T
-        return random.uniform(low, high, size=(count, len(low)))
+        return np.clip(random.uniform(low, high, size=(count, len(low))), *self.bounds.T)
 
 
 def _sample(n: int, random: np.random.Generator) -> NDArray[np.int64]:

@@ -6,6 +6,8 @@ import msgspec
 
 from breakeven.beliefs.gp.kernels import Kernel
 
+LEAST_NOISE = 1e-12  # of the amplitude
+
 
 class Parameters(msgspec.Struct, frozen=True):
     """Kernel, noise and mean, as given or as last fitted."""
@@ -16,8 +18,8 @@ class Parameters(msgspec.Struct, frozen=True):
 
     @property
     def noise_variance(self) -> float:
-        """σ²."""
-        return self.noise_std * self.noise_std
+        """σ², or what rounding makes of none: below that a factor would be noise itself."""
+        return max(self.noise_std * self.noise_std, LEAST_NOISE * self.kernel.amplitude)
 
     def plain(self) -> dict[str, Any]:
         """As text and numbers."""

@@ -39,7 +39,7 @@ class Awaited:
     """The points whose labels were asked for and have not come."""
 
     def __init__(self, dim: int) -> None:
-        self.ids: list[str] = []
+        self.ids: list[str | None] = []
         self.points = Rows(dim)
         self.V = Rows(0)
         self.R = Triangle()
@@ -56,13 +56,13 @@ class Posterior:
 
     def __init__(self, dim: int, parameters: Parameters) -> None:
         self.dim = dim
-        self.ids: list[str] = []
+        self.ids: list[str | None] = []  # None for a label nobody asked for
         self._X = _columns(np.empty((dim, 0)))  # a column each: tables of labels grow by widening
         self._y = _columns(np.empty((1, 0)))
         self._z = _columns(np.empty((1, 0)))
         self._L = Factor()
         self._awaited = Awaited(dim)
-        self._fresh: tuple[str, Array, Solved] | None = None  # awaited too, if nothing else is
+        self._fresh: tuple[str | None, Array, Solved] | None = None  # awaited too, if nothing else is
         self._take(parameters)
 
     def _take(self, parameters: Parameters) -> None:
@@ -80,6 +80,11 @@ class Posterior:
         """Their labels."""
         labels: Array = self._y.all[0]
         return labels
+
+    @property
+    def awaited(self) -> int:
+        """How many labels are awaited."""
+        return len(self._awaited.ids) + (self._fresh is not None)
 
     # -- asking ----------------------------------------------------------------------------------
 
@@ -111,7 +116,7 @@ class Posterior:
 
     # -- events ----------------------------------------------------------------------------------
 
-    def expect(self, id: str, x: Array, solved: Solved) -> None:
+    def expect(self, id: str | None, x: Array, solved: Solved) -> None:
         """A label is awaited at x, where `solved` was just computed."""
         if self._waiting():
             self._await(id, x, solved)
@@ -125,7 +130,7 @@ class Posterior:
             self._await(*fresh)
         return len(self._awaited.ids)
 
-    def _await(self, id: str, x: Array, solved: Solved) -> None:
+    def _await(self, id: str | None, x: Array, solved: Solved) -> None:
         waiting = self._awaited
         waiting.ids.append(id)
         waiting.points.append(x)
@@ -134,7 +139,7 @@ class Posterior:
         waiting.V.append(solved.v)
         waiting.R.append(solved.u, sqrt(solved.narrowed + self.parameters.noise_variance))
 
-    def tell(self, id: str, y: float) -> tuple[float, float]:
+    def tell(self, id: str | None, y: float) -> tuple[float, float]:
         """An awaited label came: its point moves to the end of L; mean and variance there, after it."""
         if self._fresh and self._fresh[0] == id:
             (_, x, solved), self._fresh = self._fresh, None
@@ -149,7 +154,7 @@ class Posterior:
         waiting.V.widen(lean)
         return self._append(id, x, v, pivot, y)
 
-    def _append(self, id: str, x: Array, v: Array, pivot: float, y: float) -> tuple[float, float]:
+    def _append(self, id: str | None, x: Array, v: Array, pivot: float, y: float) -> tuple[float, float]:
         mean = self.parameters.mean + float(v.dot(self._z.all[0]))
         noise_variance = self.parameters.noise_variance
         z, gain = (y - mean) / pivot, max(pivot - noise_variance / pivot, 0.0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import msgspec
 import numpy as np
@@ -96,7 +96,7 @@ class GaussianProcess:
 
     def points(self, X: Any) -> Sequence[Any]:
         """Check rows of numbers."""
-        return expect.matrix("X", X, self.dim)  # type: ignore[return-value]
+        return [row.copy() for row in expect.matrix("X", X, self.dim)]  # rows of their own: they are kept
 
     def plain(self, point: Any) -> Any:
         """The point as a tuple of floats."""
@@ -115,7 +115,8 @@ class GaussianProcess:
         """The std of f there, awaited labels counted, and the prediction."""
         solved = self._posterior.solve(point)
         prediction = Prediction(solved.mean, sqrt(solved.variance), self._noise_std)
-        return SolvedView(sqrt(solved.narrowed), prediction, None, self.labels, self.traits, solved=solved)
+        labels = self.labels + self._posterior.awaited
+        return SolvedView(sqrt(solved.narrowed), prediction, None, labels, self.traits, solved=solved)
 
     def predict(self, point: Any) -> Prediction:
         """The posterior mean and std of f, given the labels told."""
@@ -124,18 +125,18 @@ class GaussianProcess:
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions at many points, by matrix operations."""
-        means, variances = self._posterior.solve_many(np.asarray(points).reshape(len(points), self.dim))
+        means, variances = self._posterior.solve_many(np.array(points).reshape(len(points), self.dim))
         pairs = zip(means.tolist(), np.sqrt(variances).tolist(), strict=True)
         return [Prediction(mean, std, self._noise_std) for mean, std in pairs]
 
     # -- events ----------------------------------------------------------------------------------
 
-    def expect(self, id: str, point: Any, view: View | None = None) -> None:
+    def expect(self, id: str | None, point: Any, view: View | None = None) -> None:
         """A label is awaited; it narrows the uncertainty at once."""
         solved = view.solved if isinstance(view, SolvedView) and view.solved else self._posterior.solve(point)
         self._posterior.expect(id, point, solved)
 
-    def tell(self, id: str, point: Any, y: float) -> Prediction:
+    def tell(self, id: str | None, point: Any, y: float) -> Prediction:
         """An awaited label came."""
         mean, variance = self._posterior.tell(id, y)
         return Prediction(mean, sqrt(variance), self._noise_std)
@@ -151,7 +152,7 @@ class GaussianProcess:
         else:
             self._posterior.withdraw_told(id)
 
-    def learn(self, point: Any, y: float, id: str = "") -> Prediction:
+    def learn(self, point: Any, y: float, id: str | None = None) -> Prediction:
         """A label nobody asked for."""
         self.expect(id, point)
         return self.tell(id, point, y)
@@ -190,7 +191,7 @@ class GaussianProcess:
 
     def adopt(self, parameters: dict[str, Any]) -> None:
         """Go on with these parameters."""
-        self._posterior.adopt(Parameters.of(parameters))
+        self._posterior.adopt(_checked_parameters(parameters, self.dim))
         self._fitted_at = self.labels
         self._note_parameters()
 
@@ -204,6 +205,11 @@ class GaussianProcess:
             "fit": self.fit_schedule,
             "log_likelihood": self._posterior.log_likelihood(),
         }
+
+    @classmethod
+    def of(cls, config: dict[str, Any]) -> Self:
+        """A new belief from what `config` gave."""
+        return cls(**{**config, "kernel": msgspec.convert(config["kernel"], Kernel)})
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
@@ -224,6 +230,17 @@ class GaussianProcess:
         self._fitted_at = state["fitted_at"]
         self._posterior.load(state)
         self._note_parameters()
+
+
+def _checked_parameters(plain: dict[str, Any], dim: int) -> Parameters:
+    try:
+        parameters = Parameters.of(plain)
+    except msgspec.ValidationError as error:
+        expect.refuse("parameters", "kernel, noise_std and mean", str(error), described=True)
+    _checked_kernel(parameters.kernel, dim)
+    expect.positive("noise_std", parameters.noise_std)
+    expect.finite("mean", parameters.mean)
+    return parameters
 
 
 def _checked_kernel(kernel: Any, dim: int) -> Kernel:

@@ -4,7 +4,7 @@ Row i of R is kept as column i of an upper triangle in Fortran order, so that BL
 capacity as leading dimension. Leaving from the front only moves `start`: labels mostly come in turn.
 """
 
-from math import sqrt
+from math import hypot, sqrt
 from typing import Any
 
 import numpy as np
@@ -77,10 +77,10 @@ class Triangle:
 
     def drop(self, j: int) -> None:
         """Forget row j: the factor of C without its row and column."""
-        rows = self.rows()
-        kept = np.delete(rows, j, axis=0)[:, :-1]
-        kept[j:, j:] = _lower(rows[j + 1 :, j:])
-        self._reset(kept, room=self._capacity)
+        rows = np.delete(self.rows(), j, axis=0)
+        for i in range(j, len(rows)):
+            _rotate(rows, i, i, i)
+        self._reset(rows[:, :-1], room=self._capacity)
 
     def load(self, rows: Array) -> None:
         """Take up what `rows` gave."""
@@ -92,19 +92,19 @@ class Triangle:
         self._upper()[: self.size] = rows.T
 
 
-def _lower(rows: Array) -> Array:
-    """The lower factor of rows · rowsᵀ, with a positive diagonal."""
-    r = np.linalg.qr(rows.T, mode="r")
-    return np.tril((r * np.sign(np.diag(r))[:, None]).T)
-
-
 def _row_first(R: Array, j: int) -> Array:
     """The factor of C with row and column j moved to the front."""
-    order = [j, *(i for i in range(len(R)) if i != j)]
-    moved = R[order]
-    head, tail = moved[: j + 1, : j + 1], moved[j + 1 :, : j + 1]
-    Q, r = np.linalg.qr(head.T)
-    sign = np.sign(np.diag(r))
-    moved[: j + 1, : j + 1] = np.tril((r * sign[:, None]).T)
-    moved[j + 1 :, : j + 1] = tail @ (Q * sign)
-    return moved
+    for i in range(j, 0, -1):
+        _rotate(R, j, i - 1, i - 1)
+        R[i - 1 :, i] *= -1.0  # keeps the diagonal positive
+    order = [j, *range(j), *range(j + 1, len(R))]
+    return R[order]
+
+
+def _rotate(R: Array, row: int, column: int, first: int) -> None:
+    """Turn two neighbouring columns, from row `first` on, so that the right one is 0 in `row`."""
+    left, right = R[first:, column], R[first:, column + 1]
+    a, b = R[row, column], R[row, column + 1]
+    length = hypot(a, b)
+    cosine, sine = a / length, b / length
+    R[first:, column], R[first:, column + 1] = cosine * left + sine * right, cosine * right - sine * left
