@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test lint proof bench clean
+.PHONY: setup demo test lint proof figures bench clean
 
 setup: $(READY)
 
@@ -26,7 +26,10 @@ test: lint
 	$(BIN)/python -m pytest -q
 
 proof: $(READY)
-	HYPOTHESIS_PROFILE=proof $(BIN)/python -m pytest -q -m "proof or not proof" tests/properties tests/contracts tests/oracle
+	HYPOTHESIS_PROFILE=proof $(BIN)/python -m pytest -q tests/properties tests/contracts tests/oracle tests/unit
+
+figures: $(READY)
+	$(BIN)/python docs/figures.py
 
 bench: $(READY)
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks

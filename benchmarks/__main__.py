@@ -17,17 +17,16 @@ PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
 Written by `make bench`. Every line compares two things measured in turn in one run, with one BLAS thread: trust
-the ratios, not the times. Times are medians, with quartiles in brackets. Where a ratio was asked for, the column
-"wanted" names it.
+the ratios, not the times. Times are medians, with quartiles in brackets.
 
-| what | measured | beside it | ratio | wanted | reached |
+| what | measured | beside it | ratio | target | reached |
 |---|---|---|---|---|---|
 """
 
 
 def line(result: Result) -> str:
-    reached = ("yes" if result.reached else "**no**") if result.wanted else ""
-    return f"| {result.what} | {result.measured} | {result.beside} | {result.ratio} | {result.wanted} | {reached} |"
+    reached = ("yes" if result.reached else "**no**") if result.target else ""
+    return f"| {result.what} | {result.measured} | {result.beside} | {result.ratio} | {result.target} | {reached} |"
 
 
 def machine() -> str:

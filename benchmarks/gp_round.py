@@ -59,13 +59,13 @@ def _round(n: int, dim: int) -> Iterator[Result]:
         "≤ 1.5× + 25 µs" if asked else "",
         not asked or worse.median <= allowed,
     )
-    wanted = {300: 100, 1000: 200, 3000: 200}.get(n) if dim == 2 else None
+    target = {300: 100, 1000: 200, 3000: 200}.get(n) if dim == 2 else None
     ratio = slow.median / worse.median
     yield Result(
         f"GP round, n={n}, d={dim}",
         microseconds(worse),
         f"scikit-learn predict + refit {slow.median * 1e3:,.3g} ms",
         f"{ratio:,.0f}× faster",
-        f"≥ {wanted}×" if wanted else "",
-        wanted is None or ratio >= wanted,
+        f"≥ {target}×" if target else "",
+        target is None or ratio >= target,
     )

@@ -36,13 +36,13 @@ def _timing(times: list[float]) -> Timing:
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the table: what was measured, against what, and what was wanted."""
+    """One line of the table: what was measured, against what, and the target."""
 
     what: str
     measured: str
     beside: str
     ratio: str
-    wanted: str
+    target: str
     reached: bool
 
 

@@ -21,31 +21,34 @@ def row(name: str, bill: Ledger) -> str:
     return f"{name:22}{numbers}{bill.average_loss:>11,.1f}"
 
 
-def stream() -> tuple[Learner, Ledger]:
-    """Run the patients through a learner; the learner afterwards, and the bill."""
+def stream() -> tuple[Learner, Ledger, Ledger]:
+    """Run the patients through a learner; the learner afterwards, its bill, and that of never examining."""
     patients, scores = load_diabetes(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(scores))
     # noise, mean and kernel are fitted to the first 50 patients, and again as labels grow
     belief = GaussianProcess(dim=10, noise_std=None, mean="fit", fit="growing")
     learner = Learner(belief, Threshold(), label_cost=EXAM, warmup=50)
-    return learner, simulate(learner, patients[order], scores[order]).ledger
+    ours = simulate(learner, patients[order], scores[order]).ledger
+    error = float(np.abs(scores - scores.mean()).sum())
+    return learner, ours, Ledger(rounds=len(scores), prediction_error=error, scored="labels")
 
 
 def main() -> None:
     """Stream the patients, print the bill."""
-    learner, ours = stream()
+    learner, ours, nobody = stream()
     n = ours.rounds
     everyone = Ledger(rounds=n, labels=n, label_spend=n * EXAM, prediction_error=0.0, scored="labels")
 
     print(f"{n} diabetes patients; an exam costs as much as a prediction that is {EXAM:.0f} points off\n")
     print(HEADER)
     print(row("examine everyone", everyone))
+    print(row("examine nobody *", nobody))
     print(row("breakeven", ours))
     saved = everyone.total_loss - ours.total_loss
-    print(f"\nsaved: {saved:,.0f} of {everyone.total_loss:,.0f} ({saved / everyone.total_loss:.0%})")
+    print(f"\nsaved against examining everyone: {saved:,.0f} ({saved / everyone.total_loss:.0%})")
+    print("* and predict the average of all scores, which is known only afterwards")
     print(
-        f"Errors are against measured scores, which are noisy themselves: about {ours.noise_floor:,.0f} of the "
-        f"{ours.prediction_error:,.0f} missed no prediction could avoid."
+        f"Scores are noisy: that alone would give perfect predictions an error of about {ours.noise_floor:,.0f}."
     )
     print(f"\nThe next patient, average in everything. {learner.decide([0.0] * 10).why}")
 

@@ -4,7 +4,7 @@ from math import inf, log, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from breakeven import theory
@@ -58,7 +58,6 @@ STREAMS = st.integers(1, 8).flatmap(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(STREAMS, SETTINGS)
 def test_no_order_of_arrivals_buys_more_labels_than_the_bound(drawn, setting):
     types, stream, seed = drawn
@@ -70,7 +69,6 @@ def test_no_order_of_arrivals_buys_more_labels_than_the_bound(drawn, setting):
     assert (within <= theory.label_bound(arrivals, **setting)).all()
 
 
-@settings(max_examples=200, deadline=None)
 @given(STREAMS, SETTINGS)
 def test_the_loss_without_noise_stays_below_the_corrected_bound(drawn, setting):
     types, stream, seed = drawn  # no noise: the confidence intervals cannot fail

@@ -1,7 +1,7 @@
 """Theorem 3's label bounds against Algorithm 2 itself, with dense posteriors."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, Matern
 
@@ -38,7 +38,6 @@ def points_of(stream):
     return np.random.default_rng(stream["seed"]).random((stream["rounds"], stream["dim"]))
 
 
-@settings(max_examples=150, deadline=None)
 @given(STREAMS)
 def test_algorithm_2_with_an_se_kernel_buys_no_more_labels_than_the_bound(stream):
     kernel, exponent = RBF(stream["lengthscale"]), 1 / (stream["dim"] + 3)
@@ -47,7 +46,6 @@ def test_algorithm_2_with_an_se_kernel_buys_no_more_labels_than_the_bound(stream
     assert bought <= theory.label_bound_se(stream["rounds"], **setting)
 
 
-@settings(max_examples=150, deadline=None)
 @given(STREAMS, st.sampled_from([0.5, 1.5, 2.5]))
 def test_algorithm_2_with_a_matern_kernel_buys_no_more_labels_than_the_bound(stream, smoothness):
     kernel, exponent = Matern(stream["lengthscale"], nu=smoothness), 1 / (2 * stream["dim"] + 3)

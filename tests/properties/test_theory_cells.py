@@ -4,7 +4,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, Matern
 
@@ -38,7 +38,6 @@ def labelled_scene(scene):
     return cell[0], np.vstack([cell[1:], elsewhere]), float(diameter)
 
 
-@settings(max_examples=200, deadline=None)
 @given(SCENES)
 def test_se_posterior_variance_stays_within_the_cell_lemma(scene):
     x, points, diameter = labelled_scene(scene)
@@ -49,7 +48,6 @@ def test_se_posterior_variance_stays_within_the_cell_lemma(scene):
     assert variance <= bound + 1e-9
 
 
-@settings(max_examples=200, deadline=None)
 @given(SCENES, st.sampled_from([0.5, 1.5, 2.5]))
 def test_matern_posterior_variance_stays_within_the_cell_lemma(scene, smoothness):
     x, points, diameter = labelled_scene(scene)

@@ -1,7 +1,7 @@
 """How arrivals are split among types: the even split is the hardest."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from breakeven import theory
@@ -17,7 +17,6 @@ SETTINGS = st.fixed_dictionaries(
 ROUNDING = 1 + 1e-12
 
 
-@settings(max_examples=300, deadline=None)
 @given(SPLITS, SETTINGS, st.floats(0.1, 10.0))
 def test_no_split_exceeds_the_worst_case_upper_bound(split, setting, scale):
     types, rounds = len(split), sum(split)
@@ -25,14 +24,12 @@ def test_no_split_exceeds_the_worst_case_upper_bound(split, setting, scale):
     assert theory.upper_bound(split, threshold_scale=scale, **setting) <= worst * ROUNDING
 
 
-@settings(max_examples=300, deadline=None)
 @given(SPLITS, SETTINGS)
 def test_no_split_exceeds_the_printed_worst_case_upper_bound(split, setting):
     worst = theory.worst_case_upper_bound(len(split), sum(split), form="printed", **setting)
     assert theory.upper_bound(split, form="printed", **setting) <= worst * ROUNDING
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(1, 20), st.integers(1, 300), SETTINGS)
 def test_the_printed_worst_case_is_the_bound_of_equal_arrivals(types, each, setting):
     equal = theory.upper_bound([each] * types, form="printed", **setting)
@@ -40,7 +37,6 @@ def test_the_printed_worst_case_is_the_bound_of_equal_arrivals(types, each, sett
     assert worst == pytest.approx(equal, rel=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(1, 20), st.integers(1, 300), SETTINGS)
 def test_the_corrected_worst_case_adds_less_than_a_label_per_type_to_equal_arrivals(types, each, setting):
     equal = theory.upper_bound([each] * types, **setting)
@@ -50,7 +46,6 @@ def test_the_corrected_worst_case_adds_less_than_a_label_per_type_to_equal_arriv
     assert worst <= (equal + slack) * ROUNDING
 
 
-@settings(max_examples=300, deadline=None)
 @given(SPLITS, SETTINGS, st.sampled_from(["corrected", "printed"]))
 def test_no_split_exceeds_the_worst_case_lower_bound(split, setting, form):
     problem = {"label_cost": setting["label_cost"], "noise_std": setting["noise_std"], "form": form}
@@ -58,7 +53,6 @@ def test_no_split_exceeds_the_worst_case_lower_bound(split, setting, form):
     assert theory.lower_bound(split, **problem) <= worst * ROUNDING
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(1, 20), st.integers(1, 300), SETTINGS, st.sampled_from(["corrected", "printed"]))
 def test_the_worst_case_lower_bound_is_that_of_equal_arrivals(types, each, setting, form):
     problem = {"label_cost": setting["label_cost"], "noise_std": setting["noise_std"], "form": form}
@@ -66,14 +60,12 @@ def test_the_worst_case_lower_bound_is_that_of_equal_arrivals(types, each, setti
     assert worst == pytest.approx(theory.lower_bound([each] * types, **problem), rel=1e-12)
 
 
-@settings(max_examples=300, deadline=None)
 @given(SPLITS, st.floats(0.01, 1e6), st.floats(0.001, 100.0))
 def test_the_corrected_lower_bound_is_below_what_never_labelling_loses(split, label_cost, noise_std):
     never = sum(split) / 2
     assert theory.lower_bound(split, label_cost=label_cost, noise_std=noise_std) < never
 
 
-@settings(max_examples=200, deadline=None)
 @given(SPLITS, SETTINGS)
 def test_lower_bounds_lie_below_upper_bounds(split, setting):
     below = theory.lower_bound(split, label_cost=setting["label_cost"], noise_std=setting["noise_std"])

@@ -45,7 +45,7 @@ def late_labels_lead_to_the_same_decisions(make: Make, stream: Stream) -> None:
     """Labels late and out of order: same decisions, and the same predictions in the end."""
     prompt, late = make(), make()
     compared = assert_same_decisions(run(prompt, stream), run_late(late, stream), exact=is_exact(prompt))
-    assert compared == len(stream.points), f"decision {compared + 1} is too close to call; bring another stream"
+    assert compared == len(stream.points), f"decision {compared + 1} is too close to call: change the stream"
     assert_same_predictions(prompt, late, stream)
 
 
