@@ -16,8 +16,8 @@ from benchmarks.measure import Result
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-Written by `make bench`. Every line compares two things measured in turn in one run, with one BLAS thread: trust
-the ratios, not the times. Times are medians, with quartiles in brackets.
+Written by `make bench`. Every line compares two things measured in turn in one run, with one BLAS thread:
+trust the ratios, not the times. Times are medians, with quartiles in brackets.
 
 | what | measured | beside it | ratio | target | reached |
 |---|---|---|---|---|---|
@@ -26,22 +26,17 @@ the ratios, not the times. Times are medians, with quartiles in brackets.
 
 def line(result: Result) -> str:
     reached = ("yes" if result.reached else "**no**") if result.target else ""
-    return f"| {result.what} | {result.measured} | {result.beside} | {result.ratio} | {result.target} | {reached} |"
+    cells = (result.what, result.measured, result.beside, result.ratio, result.target, reached)
+    return f"| {' | '.join(cells)} |"
 
 
 def machine() -> str:
-    cpu = next(
-        (
-            row.split(":")[1].strip()
-            for row in Path("/proc/cpuinfo").read_text().splitlines()
-            if "model name" in row
-        ),
-        platform.processor(),
-    )
+    rows = Path("/proc/cpuinfo").read_text().splitlines()
+    cpu = next((row.split(":")[1].strip() for row in rows if "model name" in row), platform.processor())
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return (
-        f"\nMeasured on {os.cpu_count()} cores of {cpu}, {platform.system()}, Python {platform.python_version()}, "
-        f"NumPy {np.__version__} ({blas['name']} {blas['version']}), SciPy {scipy.__version__}, "
+        f"\nMeasured on {os.cpu_count()} cores of {cpu}, {platform.system()}, Python "
+        f"{platform.python_version()}, NumPy {np.__version__} ({blas['name']} {blas['version']}), SciPy {scipy.__version__}, "
         f"scikit-learn {sklearn.__version__}.\n"
     )
 

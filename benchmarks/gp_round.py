@@ -1,4 +1,4 @@
-"""One round of Algorithm 2 at n labels, beside a bare triangular solve and scikit-learn's predict and refit."""
+"""One round of Algorithm 2 at n labels, beside a bare triangular solve and scikit-learn's refit."""
 
 from collections.abc import Iterator
 
