@@ -36,8 +36,8 @@ def machine() -> str:
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return (
         f"\nMeasured on {os.cpu_count()} cores of {cpu}, {platform.system()}, Python "
-        f"{platform.python_version()}, NumPy {np.__version__} ({blas['name']} {blas['version']}), SciPy {scipy.__version__}, "
-        f"scikit-learn {sklearn.__version__}.\n"
+        f"{platform.python_version()}, NumPy {np.__version__} ({blas['name']} {blas['version']}), "
+        f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}.\n"
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "examples"))
 
-import diabetes
+import diabetes  # noqa: E402  (found only now)
 
 SPENT, MISSED, INK = "#2a6f97", "#a9d6e5", "#222222"
 

@@ -47,9 +47,7 @@ def main() -> None:
     saved = everyone.total_loss - ours.total_loss
     print(f"\nsaved against examining everyone: {saved:,.0f} ({saved / everyone.total_loss:.0%})")
     print("* and predict the average of all scores, which is known only afterwards")
-    print(
-        f"Scores are noisy: that alone would give perfect predictions an error of about {ours.noise_floor:,.0f}."
-    )
+    print(f"Scores are noisy: perfect predictions would be about {ours.noise_floor:,.0f} off, too.")
     print(f"\nThe next patient, average in everything. {learner.decide([0.0] * 10).why}")
 
 

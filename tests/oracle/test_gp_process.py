@@ -211,11 +211,23 @@ def test_a_state_taken_up_replaces_whatever_was_there():
     assert belief.look(np.ones(2)).uncertainty == 1.0
 
 
-def test_a_view_says_how_many_labels_are_told():
+def test_a_view_counts_labels_told_and_awaited():
     belief = process()
     learn(belief, 3)
-    view = belief.look(np.zeros(2))
-    assert (view.labels, view.arrivals, view.traits) == (3, None, belief.traits)
+    counts = [belief.look(np.zeros(2)).labels]
+    for id in ("a", "b"):
+        belief.expect(id, np.zeros(2))
+        counts.append(belief.look(np.zeros(2)).labels)
+    assert counts == [3, 4, 5]
+    assert (belief.look(np.zeros(2)).arrivals, belief.labels) == (None, 3)
+
+
+def test_a_gift_is_not_taken_for_an_awaited_label_without_a_name():
+    belief = process(dim=1)
+    belief.expect("", np.zeros(1))
+    belief.learn(np.array([5.0]), 7.0)
+    assert belief.predict(np.zeros(1)).mean == pytest.approx(0.0, abs=1e-3)
+    assert belief.predict(np.array([5.0])).mean == pytest.approx(7.0, rel=0.02)
 
 
 def test_expecting_with_the_view_just_seen_is_expecting_without():

@@ -200,9 +200,9 @@ def test_a_batch_of_types_may_be_any_iterable_or_a_flat_array():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ("abc", "X: expected a sequence of types, got 'abc'"),
-        (b"abc", "X: expected a sequence of types, got b'abc'"),
-        (5, "X: expected a sequence of types, got 5"),
+        ("abc", "X: expected a list, got 'abc'"),
+        (b"abc", "X: expected a list, got b'abc'"),
+        (5, "X: expected a list, got 5"),
         (["a", 1.5], r"X\[1\]: expected a type: .*, got 1.5"),
         ([("a", None)], r"X\[0\]\[1\]: expected a type: .*, got None"),
         (np.array([1.0, 2.0]), r"X\[0\]: expected a type: .*, got 1.0"),

@@ -45,13 +45,52 @@ def test_a_new_id_is_neither_awaited_nor_told():
 
 def test_what_may_be_told():
     made = book()
-    assert made.check_tellable("awaited", 1.0) is None
-    assert made.check_tellable("unasked", 1.0) is None
-    assert made.check_tellable("told", 5.0).x == "y"
-    with pytest.raises(ConflictingLabel, match=r"expected the label 5\.0 told before, got 6\.0; use correct"):
+    assert [made.check_tellable(id, 5.0) for id in ("awaited", "unasked", "told")] == [
+        "awaited",
+        "unasked",
+        "told",
+    ]
+    with pytest.raises(
+        ConflictingLabel, match=r"^id 'told': expected the label 5\.0 told before, got 6\.0; use correct"
+    ):
         made.check_tellable("told", 6.0)
     with pytest.raises(UnknownId, match="got 'nobody'"):
         made.check_tellable("nobody", 1.0)
+
+
+def test_what_may_be_told_in_one_batch():
+    made = book()
+    ids = ["awaited", "told", "unasked", "awaited"]
+    assert made.check_all_tellable(ids, [1.0, 5.0, 2.0, 1.0]) == ids
+    match = r"^id 'awaited': expected the label 1\.0 in the same batch, got 3\.0$"
+    with pytest.raises(ConflictingLabel, match=match):
+        made.check_all_tellable(ids, [1.0, 5.0, 2.0, 3.0])
+    with pytest.raises(ConflictingLabel, match=r"^id 'told': expected the label 5\.0 told before, got 6\.0"):
+        made.check_all_tellable(ids, [1.0, 6.0, 2.0, 1.0])
+
+
+def test_new_ids_come_once_in_a_batch():
+    made = book()
+    assert made.check_all_new(iter(["new", "unasked", "more"])) == ["new", "unasked", "more"]
+    with pytest.raises(DuplicateId, match="^ids: expected each id once, got 'new' twice"):
+        made.check_all_new(["new", "more", "new"])
+    with pytest.raises(DuplicateId, match="got 'told', whose label is told"):
+        made.check_all_new(["new", "told"])
+
+
+@pytest.mark.parametrize("id", ["", "\ud800", 3, None, b"told", ["told"]], ids=ascii)
+def test_an_id_is_text_that_can_be_stored(id):
+    made = book()
+    for check in (
+        made.check_new,
+        made.check_told,
+        made.check_held,
+        lambda id: made.check_tellable(id, 1.0),
+        lambda id: made.check_all_new([id]),
+        lambda id: made.check_all_tellable([id], [1.0]),
+    ):
+        with pytest.raises(InvalidInput, match=r"^id: expected text, got "):
+            check(id)
 
 
 def test_what_may_be_corrected_and_what_withdrawn():
@@ -62,15 +101,19 @@ def test_what_may_be_corrected_and_what_withdrawn():
     with pytest.raises(UnknownId, match="still awaited, use tell"):
         made.check_told("awaited")
     for check in (made.check_told, made.check_held):
-        with pytest.raises(UnknownId, match="got 'unasked'"):
+        with pytest.raises(UnknownId, match="got 'unasked'; that arrival was not asked about$"):
             check("unasked")
+        with pytest.raises(UnknownId, match="got 'nobody'$"):
+            check("nobody")
 
 
 def test_checks_change_nothing():
     made = book()
     before = made.state(str)
     made.check_new("new")
+    made.check_all_new(["new", "unasked"])
     made.check_tellable("awaited", 1.0)
+    made.check_all_tellable(["awaited", "unasked"], [1.0, 2.0])
     made.check_told("told")
     made.check_held("awaited")
     assert made.state(str) == before

@@ -1,6 +1,7 @@
 """What counts as valid input, and the exact words in which the rest is refused."""
 
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from math import inf, nan
 
@@ -13,6 +14,7 @@ BEYOND = 10**400  # an int that no float can hold
 ENDLESS = 10**5000  # an int that Python does not even print
 NOT_NUMBERS = [True, np.False_, "1", b"1", None, 1j, [1.0], np.array(1.0), np.array([1.0]), Decimal(1)]
 NOT_FINITE = [nan, inf, -inf, np.float64("nan"), np.float64("inf")]
+MISSING = "an array with a mask; fill or drop what is missing"
 EVERY_NUMBER = [0.5, Fraction(1, 2), np.float64(0.5)]
 
 
@@ -62,8 +64,8 @@ def test_long_values_are_cut(length, shown):
         (expect.LARGEST, expect.LARGEST),
         (-expect.LARGEST, -expect.LARGEST),
         (10**50, 1e50),
-        todo(np.float32(0.5), 0.5),
-        todo(np.float16(0.5), 0.5),
+        (np.float32(0.5), 0.5),
+        (np.float16(0.5), 0.5),
     ],
     ids=repr,
 )
@@ -71,19 +73,27 @@ def test_finite_numbers_become_floats(value, number):
     assert same(expect.finite("it", value), number)
 
 
-@pytest.mark.parametrize("value", [*NOT_NUMBERS, *NOT_FINITE, todo(np.float32("inf"))], ids=repr)
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, *NOT_FINITE, np.float32("inf")], ids=repr)
 def test_what_is_not_a_finite_number_is_refused(value):
     refused(expect.finite, value, message=f"a finite number, got {value!r}")
 
 
-@pytest.mark.parametrize("value", [1e101, -1e101, 10**101, todo(BEYOND), todo(ENDLESS)], ids=lambda one: "")
+@pytest.mark.parametrize("value", [1e101, -1e101, 10**101])
 def test_a_number_too_large_to_square_is_refused(value):
-    with pytest.raises(InvalidInput, match=r"^it: expected a finite number of size 1e\+100 at most, got "):
+    expected = f"a finite number of size 1e+100 at most, got {expect.shown(value)}"
+    refused(expect.finite, value, message=expected)
+
+
+@pytest.mark.parametrize("value", [BEYOND, -BEYOND, todo(ENDLESS)], ids=["beyond", "below", "endless"])
+def test_an_int_that_no_float_can_hold_is_refused(value):
+    with pytest.raises(InvalidInput, match=r"^it: expected a finite number, got "):
         expect.finite("it", value)
+    with pytest.raises(InvalidInput, match=r"^it: expected a positive, finite number, got "):
+        expect.positive("it", value)
 
 
 @pytest.mark.parametrize(
-    "value", [*EVERY_NUMBER, expect.SMALLEST, expect.LARGEST, 3, np.int32(3), todo(np.float32(0.5))], ids=repr
+    "value", [*EVERY_NUMBER, expect.SMALLEST, expect.LARGEST, 3, np.int32(3), np.float32(0.5)], ids=repr
 )
 def test_positive_numbers_become_floats(value):
     assert same(expect.positive("it", value), float(value))
@@ -91,14 +101,14 @@ def test_positive_numbers_become_floats(value):
 
 @pytest.mark.parametrize(
     "value",
-    [*NOT_NUMBERS, *NOT_FINITE, 0, 0.0, -0.0, -1, -5e-324, np.float64(0.0), todo(np.float32(0.0))],
+    [*NOT_NUMBERS, *NOT_FINITE, 0, 0.0, -0.0, -1, -5e-324, np.float64(0.0), np.float32(0.0)],
     ids=repr,
 )
 def test_what_is_not_positive_and_finite_is_refused(value):
     refused(expect.positive, value, message=f"a positive, finite number, got {value!r}")
 
 
-@pytest.mark.parametrize("value", [1e101, 5e-324, 9e-51, 10**101, todo(BEYOND)], ids=lambda one: "")
+@pytest.mark.parametrize("value", [1e101, 5e-324, 9e-51, 10**101])
 def test_a_positive_number_out_of_range_is_refused_with_the_range(value):
     with pytest.raises(InvalidInput, match=r"^it: expected a number from 1e-50 to 1e\+100, got "):
         expect.positive("it", value)
@@ -118,7 +128,7 @@ def test_the_ends_are_probabilities_unless_the_interval_is_open(value):
 
 @pytest.mark.parametrize(
     "value",
-    [*NOT_NUMBERS, *NOT_FINITE, -5e-324, 1.0000001, 2, todo(BEYOND), todo(-BEYOND)],
+    [*NOT_NUMBERS, *NOT_FINITE, -5e-324, 1.0000001, 2, BEYOND, -BEYOND],
     ids=lambda one: "",
 )
 @pytest.mark.parametrize(("open", "interval"), [(False, "[0, 1]"), (True, "(0, 1)")])
@@ -154,6 +164,46 @@ def test_one_of_the_choices_is_taken(value):
 @pytest.mark.parametrize("value", ["c", "", "ab", True, 1, ["a"], ("a",), {}, np.array(["a"])], ids=repr)
 def test_what_is_not_a_choice_is_refused_with_the_choices(value):
     refused(expect.one_of, value, ("a", "b", None), message=f"one of 'a', 'b', None, got {value!r}")
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_, np.False_], ids=repr)
+def test_truth_values_become_plain(value):
+    assert expect.truth("it", value) is bool(value)
+
+
+@pytest.mark.parametrize("value", [0, 1, None, "True", [], np.array([True]), 1.0], ids=repr)
+def test_what_is_not_a_truth_value_is_refused(value):
+    refused(expect.truth, value, message=f"True or False, got {value!r}")
+
+
+class Colour(str, Enum):  # noqa: UP042 - its str() is not what it holds
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("a", "a"), (" ", " "), ("ß🙂", "ß🙂"), (np.str_("a"), "a"), (Colour.RED, "red")],
+    ids=ascii,
+)
+def test_text_becomes_plain(value, text):
+    assert same(expect.text("it", value), text)
+
+
+@pytest.mark.parametrize("value", ["", "\ud800", "a\udfff", b"a", None, 1, ["a"], True], ids=ascii)
+def test_what_is_not_storable_text_is_refused(value):
+    refused(expect.text, value, message=f"text, got {value!r}")
+
+
+@pytest.mark.parametrize(
+    "value", [[1, 2], (1, 2), iter([1, 2]), range(1, 3), np.array([1, 2]), {1: 0, 2: 0}], ids=ascii
+)
+def test_anything_with_elements_becomes_a_list(value):
+    assert expect.rows("it", value) == [1, 2]
+
+
+@pytest.mark.parametrize("value", ["ab", b"ab", "", 3, None, np.array(3), object], ids=repr)
+def test_what_has_no_elements_or_is_text_is_no_list(value):
+    refused(expect.rows, value, message=f"a list, got {value!r}")
 
 
 # -- rows ----------------------------------------------------------------------------------------
@@ -225,12 +275,41 @@ def test_a_row_of_unknown_length_may_be_empty(empty):
         np.array(["2026-01-01"] * 2, dtype="datetime64[D]"),
         {1.0, 2.0},
         {"a": 1.0},
-        todo(np.ma.array([1.0, 2.0], mask=[False, True])),
+        [True, 2.0],
     ],
     ids=ascii,
 )
 def test_what_is_not_such_a_row_is_refused(row):
     refused(expect.vector, row, 2, message=f"a row of 2 finite numbers, got {expect.shown(row)}")
+
+
+class Frame:
+    """What pandas hands over: an array within, and a method called `mask`."""
+
+    def __init__(self, array):
+        self.array = np.array(array)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+    def mask(self):
+        raise NotImplementedError
+
+
+def test_numbers_that_are_missing_are_not_taken_for_the_numbers_beneath():
+    masked = np.ma.array([1.0, 2.0], mask=[False, True])
+    refused(expect.vector, masked, 2, message=f"a row of 2 finite numbers, got {MISSING}")
+
+
+@pytest.mark.xfail(strict=True)
+def test_a_mask_that_hides_nothing_does_not_matter():
+    assert expect.vector("it", np.ma.array([1.0, 2.0]), 2).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.xfail(strict=True)
+def test_tables_of_other_libraries_are_read_as_arrays():
+    assert expect.vector("it", Frame([1.0, 2.0]), 2).tolist() == [1.0, 2.0]
+    assert expect.matrix("it", Frame([[1.0, 2.0]]), 2).tolist() == [[1.0, 2.0]]
 
 
 def test_one_number_is_expected_in_the_singular():
@@ -282,16 +361,16 @@ def test_empty_input_gives_no_rows(empty):
         ([[1.0, 2.0], [1e101, 0.0]], "it[1]: expected 2 finite numbers, got [1e+101, 0.0]"),
         (
             [[1.0, 2.0], [3.0]],
-            "it: expected rows of 2 numbers each, got 'rows of differing length [(1,), (2,)]'",
+            "it: expected rows of 2 numbers each, got rows of differing lengths",
         ),
         (
             [[1.0, 2.0], None],
-            "it: expected rows of 2 numbers each, got 'rows of differing length [(), (2,)]'",
+            "it: expected rows of 2 finite numbers each, got [[1.0, 2.0], None]",
         ),
-        ([[1.0, 2.0, 3.0]], "it: expected rows of 2 numbers each, got 'an array of shape (1, 3)'"),
-        ([1.0, 2.0], "it: expected rows of 2 numbers each, got 'an array of shape (2,)'"),
-        (1.0, "it: expected rows of 2 numbers each, got 'an array of shape ()'"),
-        ([[[1.0, 2.0]]], "it: expected rows of 2 numbers each, got 'an array of shape (1, 1, 2)'"),
+        ([[1.0, 2.0, 3.0]], "it: expected rows of 2 numbers each, got an array of shape (1, 3)"),
+        ([1.0, 2.0], "it: expected rows of 2 numbers each, got an array of shape (2,)"),
+        (1.0, "it: expected rows of 2 numbers each, got an array of shape ()"),
+        ([[[1.0, 2.0]]], "it: expected rows of 2 numbers each, got an array of shape (1, 1, 2)"),
         ([[1.0, 2.0], 3.0], "it: expected rows of 2 finite numbers each, got [[1.0, 2.0], 3.0]"),
         ([["a", "b"]], "it: expected rows of 2 finite numbers each, got [['a', 'b']]"),
         ([[True, False]], "it: expected rows of 2 finite numbers each, got [[True, False]]"),
@@ -301,18 +380,18 @@ def test_empty_input_gives_no_rows(empty):
         (None, "it: expected rows of 2 finite numbers each, got None"),
         ({}, "it: expected rows of 2 finite numbers each, got {}"),
         ([[None, None]], "it: expected rows of 2 finite numbers each, got [[None, None]]"),
-        todo(
+        (
             [[1.0, [2.0]], [3.0, 4.0]],
             "it: expected rows of 2 finite numbers each, got [[1.0, [2.0]], [3.0, 4.0]]",
         ),
-        todo([[], []], "it: expected rows of 2 numbers each, got 'an array of shape (2, 0)'"),
-        todo(
+        ([[], []], "it: expected rows of 2 numbers each, got an array of shape (2, 0)"),
+        (
             np.ma.array([[1.0, 2.0]], mask=[[False, True]]),
-            "it: expected rows of 2 finite numbers each, got masked",
+            f"it: expected rows of 2 finite numbers each, got {MISSING}",
         ),
     ],
 )
 def test_bad_rows_are_refused_by_name(rows, message):
     with pytest.raises(InvalidInput) as caught:
         expect.matrix("it", rows, 2)
-    assert str(caught.value).startswith(message)
+    assert str(caught.value) == message

@@ -18,6 +18,7 @@ from breakeven import (
     algorithm1,
 )
 from breakeven.errors import DuplicateId, InvalidInput, UnknownId
+from breakeven.learner import Pending
 from breakeven.values import Arrived, Prediction, Told
 
 
@@ -121,12 +122,12 @@ def test_who_gave_a_label_is_recorded():
     assert anonymous.snapshot() != learner.snapshot()
 
 
-@pytest.mark.parametrize("labeller", [3, b"Ann", ["Ann"], object()], ids=repr)
+@pytest.mark.parametrize("labeller", [3, b"Ann", ["Ann"], object(), "", True], ids=repr)
 def test_a_labeller_has_a_name(labeller):
     learner = types()
     learner.decide("flu")
     before = learner.snapshot()
-    with pytest.raises(InvalidInput, match=r"^labeller: expected a name, or None, got "):
+    with pytest.raises(InvalidInput, match=r"^labeller: expected text, got "):
         learner.tell("1", 3.0, labeller=labeller)
     assert learner.snapshot() == before
 
@@ -419,10 +420,10 @@ def test_pending_holds_the_awaited_labels_oldest_first():
         learner.decide("flu", id=id, cost=1.0 + len(learner.pending))
     learner.decide("flu", id="unasked", force=False)
     assert list(learner.pending) == ["z", "a", "m"]
-    assert [(one.x, one.cost, one.round, one.y) for one in learner.pending.values()] == [
-        ("flu", 1.0, 1, None),
-        ("flu", 2.0, 2, None),
-        ("flu", 3.0, 3, None),
+    assert list(learner.pending.values()) == [
+        Pending("flu", 1.0, 1),
+        Pending("flu", 2.0, 2),
+        Pending("flu", 3.0, 3),
     ]
     learner.tell("a", 1.0)
     learner.withdraw("z")
@@ -430,13 +431,22 @@ def test_pending_holds_the_awaited_labels_oldest_first():
     assert learner.ledger.awaited == 1
 
 
-def test_pending_cannot_be_written_to():
+def test_pending_is_a_copy_that_may_be_written_to():
     learner = types()
     learner.decide("flu")
-    with pytest.raises(TypeError, match="does not support item deletion"):
-        del learner.pending["1"]
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        learner.pending["2"] = learner.pending["1"]
+    before, mine = learner.snapshot(), learner.pending
+    mine["2"] = mine.pop("1")
+    assert learner.snapshot() == before
+    assert learner.pending == {"1": Pending("flu", 2.0, 1)}
+    learner.tell("1", 1.0)
+    assert list(mine) == ["2"]
+
+
+def test_an_awaited_label_cannot_be_changed():
+    learner = types()
+    learner.decide("flu")
+    with pytest.raises(AttributeError, match="immutable"):
+        learner.pending["1"].cost = 0.5
 
 
 # -- what is not shared --------------------------------------------------------------------------------
@@ -509,7 +519,7 @@ def test_a_process_surer_from_the_start_than_its_threshold_asks_nothing_and_says
     decision = Learner(belief, Threshold(), label_cost=1.0).decide(0.0)
     assert (decision.wants_label, decision.reason) == (False, "sure_from_start")
     assert decision.why.startswith(
-        "No label: even without any labels the uncertainty, 0.01, is within the 1.41"
+        "No label: even without any labels the uncertainty would stay within the 1.41"
     )
 
 

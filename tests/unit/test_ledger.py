@@ -16,8 +16,8 @@ def bill(spend, errors, **more):
         label_spend=sum(spend),
         prediction_error=sum(errors),
         scored="truth",
-        spend_by_round=np.array(spend),
-        error_by_round=np.array(errors),
+        spend_by_round=spend,
+        error_by_round=errors,
         **more,
     )
 
@@ -31,6 +31,8 @@ def test_running_averages_are_those_of_a_loop(rounds):
         assert ledger.running_average_spend[t - 1] == pytest.approx(spent / t, rel=1e-12)
         assert ledger.running_average_error[t - 1] == pytest.approx(missed / t, rel=1e-12)
         assert ledger.running_average_loss[t - 1] == pytest.approx((spent + missed) / t, rel=1e-12)
+    for running in (ledger.running_average_spend, ledger.running_average_error, ledger.running_average_loss):
+        assert (type(running), running.shape) == (np.ndarray, (len(rounds),))
     assert ledger.total_loss == pytest.approx(spent + missed, rel=1e-12)
     assert ledger.average_loss == pytest.approx((spent + missed) / len(rounds), rel=1e-12)
     assert ledger.average_error == pytest.approx(missed / len(rounds), rel=1e-12)
@@ -65,7 +67,7 @@ def test_a_live_bill_says_that_its_errors_are_unknown():
 def test_a_bill_against_labels_says_how_much_of_it_is_noise():
     printed = str(Ledger(rounds=10, prediction_error=3.0, scored="labels", noise_floor=1.25))
     assert "(against the labels)" in printed
-    assert "of the error, about 1.25 is label noise that no prediction can avoid" in printed
+    assert "label noise alone would give an error of about 1.25" in printed
 
 
 def test_a_bill_against_the_truth_says_so_and_knows_no_noise():
@@ -90,6 +92,12 @@ def test_a_live_bill_is_json():
     stored = msgspec.json.decode(msgspec.json.encode(learner.ledger))
     assert (stored["rounds"], stored["labels"], stored["label_spend"], stored["awaited"]) == (1, 1, 2.5, 1)
     assert stored["prediction_error"] is None
+
+
+def test_a_bill_by_rounds_comes_back_from_json_and_compares():
+    ledger = bill([2.0, 0.0], [0.5, 0.25], noise_floor=0.1)
+    assert msgspec.json.decode(msgspec.json.encode(ledger), type=Ledger) == ledger
+    assert ledger != bill([2.0, 0.0], [0.5, 0.5], noise_floor=0.1)
 
 
 def test_a_bill_cannot_be_changed():

@@ -403,17 +403,26 @@ class Told(Rule):
         return self.answer
 
 
+NO_VERDICT = [None, True, False, "yes", (True, 1.0), Verdict]
+NO_ANSWER = [Verdict(1), Verdict("yes"), Verdict(None)]
+
+
 @pytest.mark.parametrize(
-    "answer",
-    [None, True, False, "yes", (True, 1.0), Verdict, Verdict(1), Verdict("yes"), Verdict(None)],
+    ("answer", "expected"),
+    [
+        *[(answer, r"^Told\.decide: expected to return a Verdict, got ") for answer in NO_VERDICT],
+        *[(answer, r"^Told\.decide wants_label: expected True or False, got ") for answer in NO_ANSWER],
+        (Verdict(True, "high"), r"^Told\.decide threshold: expected a number, got 'high'"),
+        (Verdict(True, propensity=2.0), r"^Told\.decide propensity: expected a number in \[0, 1\], got 2\.0"),
+        (Verdict(True, reason=None), r"^Told\.decide reason: expected text, got None"),
+    ],
     ids=repr,
 )
-def test_a_rule_that_returns_no_verdict_is_named_and_nothing_changes(answer):
+def test_a_rule_that_returns_no_sound_verdict_is_named_and_nothing_changes(answer, expected):
     learner = Learner(TypeMeans(noise_std=0.1), Told(), label_cost=4.0)
     learner.decide("a", force=True)
     before = learner.snapshot()
     learner.rule.answer = answer
-    expected = r"^Told\.decide: expected to return a Verdict whose wants_label is True or False, got "
     for call in (
         lambda: learner.decide("a"),
         lambda: learner.decide("b", id="mine"),

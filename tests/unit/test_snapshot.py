@@ -197,7 +197,10 @@ def test_a_rule_of_ones_own_is_named_to_restore_and_keeps_its_memory():
 
 def test_a_rule_of_ones_own_that_is_not_named_is_asked_for():
     blob = Learner(TypeMeans(1.0), Patient(2), label_cost=1.0).snapshot()
-    match = r"expected a rule among Always, .*, got 'Patient'; name your own with restore\(blob, rules"
+    match = (
+        r"^snapshot: expected a known rule, got 'Patient'; "
+        r"name your own with restore\(blob, rules=\(Patient,\)\)$"
+    )
     with pytest.raises(SnapshotError, match=match):
         Learner.restore(blob)
 
@@ -205,6 +208,32 @@ def test_a_rule_of_ones_own_that_is_not_named_is_asked_for():
 def test_naming_more_rules_than_needed_does_no_harm():
     blob = algorithm1(label_cost=1.0, noise_std=0.1).snapshot()
     assert Learner.restore(blob, rules=[Patient]).snapshot() == blob
+
+
+# -- a belief of one's own -----------------------------------------------------------------------------
+
+
+class Rounded(TypeMeans):
+    """Types whose names are cut to one letter."""
+
+    def point(self, x, name="x"):
+        return super().point(x[:1], name)
+
+
+def test_a_belief_of_ones_own_is_named_to_restore_and_keeps_what_it_learnt():
+    learner = Learner(Rounded(1.0), Threshold(), label_cost=1.0)
+    learner.tell(learner.decide("flu").id, 3.0)
+    again = Learner.restore(learner.snapshot(), beliefs=[Rounded])
+    assert type(again.belief) is Rounded
+    assert again.predict("fever").mean == 3.0
+    assert again.snapshot() == learner.snapshot()
+
+
+def test_a_belief_of_ones_own_that_is_not_named_is_asked_for():
+    blob = Learner(Rounded(1.0), Threshold(), label_cost=1.0).snapshot()
+    match = r"^snapshot: expected a known belief, got 'Rounded'; .* restore\(blob, beliefs=\(Rounded,\)\)$"
+    with pytest.raises(SnapshotError, match=match):
+        Learner.restore(blob, rules=(Patient,))
 
 
 # -- refused -------------------------------------------------------------------------------------------
@@ -226,13 +255,13 @@ def test_bytes_of_something_else_are_refused(blob):
         Learner.restore(blob)
 
 
-@pytest.mark.parametrize("version", [2, 7, 65535])
-def test_a_newer_version_is_refused_by_its_number(version):
+@pytest.mark.parametrize("version", [0, 2, 7, 65535])
+def test_another_version_is_refused_by_its_number(version):
     blob = SMALL().snapshot()
-    newer = blob[:9] + version.to_bytes(2, "big") + blob[11:]
-    match = f"^snapshot: expected version 1 or older, got version {version}; upgrade breakeven"
+    other = blob[:9] + version.to_bytes(2, "big") + blob[11:]
+    match = f"^snapshot: expected a version from 1 to 1, got version {version}; upgrade breakeven"
     with pytest.raises(SnapshotError, match=match):
-        Learner.restore(newer)
+        Learner.restore(other)
 
 
 def test_a_snapshot_cut_short_anywhere_is_refused():
@@ -280,7 +309,9 @@ def test_a_seal_around_something_else_is_refused(content):
 def test_an_unknown_belief_is_refused():
     content = whole()
     content["belief"]["kind"] = "Forest"
-    with pytest.raises(SnapshotError, match="Forest"):
+    with pytest.raises(
+        SnapshotError, match="^snapshot: expected a known belief, got 'Forest'; name your own"
+    ):
         Learner.restore(snapshot.seal(content))
 
 

@@ -1,6 +1,6 @@
 """What may name a type, and what may not."""
 
-from enum import IntEnum, StrEnum
+from enum import Enum, IntEnum, StrEnum
 from math import nan
 
 import msgspec
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breakeven.beliefs.type_names import EXPECTED, stored_type_name, type_name
+from breakeven.beliefs.type_names import DEEPEST, EXPECTED, stored_type_name, type_name
 from breakeven.errors import InvalidInput
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -22,6 +22,10 @@ NAMES = st.recursive(
 
 class Ward(StrEnum):
     NORTH = "north"
+
+
+class Colour(str, Enum):  # noqa: UP042 - its str() is not what it holds
+    RED = "red"
 
 
 class Grade(IntEnum):
@@ -57,6 +61,7 @@ def test_a_name_survives_storage(name):
         ("", ""),
         ("ß🙂", "ß🙂"),
         (Ward.NORTH, "north"),
+        (Colour.RED, "red"),
         (Grade.HIGH, 3),
     ],
     ids=repr,
@@ -97,6 +102,20 @@ def test_anything_else_is_refused_and_shown(bad):
     with pytest.raises(InvalidInput) as caught:
         type_name(bad)
     assert str(caught.value) == f"x: expected {EXPECTED}, got {shown}"
+
+
+def nested(depth):
+    name = "a"
+    for _ in range(depth):
+        name = (name,)
+    return name
+
+
+def test_tuples_may_nest_only_so_deep():
+    assert type_name(nested(DEEPEST)) == nested(DEEPEST)
+    where = r"\[0\]" * DEEPEST
+    with pytest.raises(InvalidInput, match=rf"^x{where}: expected a type: .*, got \('a',\)$"):
+        type_name(nested(DEEPEST + 1))
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class Belief(Protocol):
         """Whether the parameters should be fitted now; `warm`: the warm-up's labels are all told."""
         ...
 
-    def fit(self, random: np.random.Generator) -> dict[str, Any]:
+    def fit(self, random: "np.random.Generator") -> dict[str, Any]:
         """The best parameters for the labels told so far. Changes nothing."""
         ...
 

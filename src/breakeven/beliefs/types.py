@@ -170,7 +170,7 @@ class TypeMeans:
         """Sample means have no parameters."""
         return False
 
-    def fit(self, random: np.random.Generator) -> dict[str, Any]:
+    def fit(self, random: "np.random.Generator") -> dict[str, Any]:
         """Nothing to fit."""
         return {}
 

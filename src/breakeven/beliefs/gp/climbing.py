@@ -90,5 +90,5 @@ def _updated(inverse: Array, moved: Array, change: Array) -> Array:
         return inverse
     along = inverse @ change
     scale = 1.0 + float(change @ along) / curvature
-    cross = np.outer(moved, along)
-    return inverse + (scale * np.outer(moved, moved) - cross - cross.T) / curvature
+    cross = moved[:, None] * along
+    return inverse + ((scale * moved)[:, None] * moved - cross - cross.T) / curvature

@@ -30,7 +30,7 @@ def fit(
     X: Array,
     y: Array,
     start: Parameters,
-    random: np.random.Generator,
+    random: "np.random.Generator",
     *,
     fit_noise: bool = False,
     fit_mean: bool = False,
@@ -50,7 +50,7 @@ def fit(
         return whole.parameters(best)
 
 
-def search(likelihood: Likelihood, random: np.random.Generator, starts: int) -> Array:
+def search(likelihood: Likelihood, random: "np.random.Generator", starts: int) -> Array:
     """Score random starts, climb a little from the best, and to the top from the best of those."""
     box = Box(likelihood)
     draws = box.draw(random, SCREENED_PER_START * starts)
@@ -96,13 +96,13 @@ class Box:
             most = 2.0 * np.log(likelihood.start.noise_std) - np.log(LEAST_NOISE)
             self.bounds[len(span), 1] = max(min(self.bounds[len(span), 1], most), self.bounds[len(span), 0])
 
-    def draw(self, random: np.random.Generator, count: int) -> Array:
+    def draw(self, random: "np.random.Generator", count: int) -> Array:
         """Random starts, uniform in the logarithms."""
         low, high = (self._centre[:, None] + self.STARTS[self._kinds]).T
         return np.clip(random.uniform(low, high, size=(count, len(low))), *self.bounds.T)
 
 
-def _sample(n: int, random: np.random.Generator) -> NDArray[np.int64]:
+def _sample(n: int, random: "np.random.Generator") -> NDArray[np.int64]:
     """Which labels the search looks at, in their order."""
     if n <= SEARCHED:
         return np.arange(n)

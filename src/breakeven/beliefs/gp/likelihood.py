@@ -101,9 +101,9 @@ class Likelihood:
         return mean, solved[:, 0] - mean * solved[:, 1]
 
     def _gradient(self, at: Solution) -> Array:
-        inverse = dpotri(at.factor, lower=1)[0]  # its lower half; zeros above
+        inverse = dpotri(at.factor, lower=1)[0].T  # one half of it, zeros in the other
         trace = float(inverse.trace())
-        W = 2.0 * inverse - np.outer(at.alpha, at.alpha)  # sums as K⁻¹ − ααᵀ does, but for its diagonal
+        W = 2.0 * inverse - at.alpha[:, None] * at.alpha  # sums as K⁻¹ − ααᵀ does, but for its diagonal
         slope = W * self.start.kernel.slope(at.q, at.shape)
         gradient = np.empty(self.scales + 1 + self.fit_noise)
         gradient[: self.scales] = -at.amplitude * self._projections(slope) * at.weights

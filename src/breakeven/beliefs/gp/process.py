@@ -116,7 +116,9 @@ class GaussianProcess:
         solved = self._posterior.solve(point)
         prediction = Prediction(solved.mean, sqrt(solved.variance), self._noise_std)
         labels = self.labels + self._posterior.awaited
-        return SolvedView(sqrt(solved.narrowed), prediction, None, labels, self.traits, solved=solved)
+        view = SolvedView(sqrt(solved.narrowed), prediction, None, labels, self.traits)
+        view.solved = solved
+        return view
 
     def predict(self, point: Any) -> Prediction:
         """The posterior mean and std of f, given the labels told."""
@@ -178,7 +180,7 @@ class GaussianProcess:
                 return warm and self.labels >= max(self.dim + 2, GROWTH * self._fitted_at)
         return False
 
-    def fit(self, random: np.random.Generator) -> dict[str, Any]:
+    def fit(self, random: "np.random.Generator") -> dict[str, Any]:
         """The parameters of maximal marginal likelihood for the labels told so far."""
         return fit(
             self._posterior.X,
