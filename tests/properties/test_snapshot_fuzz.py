@@ -61,12 +61,10 @@ def test_a_snapshot_cut_short_anywhere_is_refused(kind):
 @pytest.mark.parametrize("kind", list(SNAPSHOTS))
 def test_a_snapshot_with_any_one_bit_turned_is_refused(kind):
     blob = SNAPSHOTS[kind]()
-    older = bytes(blob[:10]) + b"\x00"  # turned into version 0
     for place in range(0, len(blob), 1 if kind == "types" else 5):
         damaged = bytearray(blob)
         damaged[place] ^= 1 << place % 8
-        if not damaged.startswith(older):
-            assert_refused(bytes(damaged))
+        assert_refused(bytes(damaged))
 
 
 def test_300_snapshots_with_one_random_byte_changed_are_refused():
@@ -74,8 +72,7 @@ def test_300_snapshots_with_one_random_byte_changed_are_refused():
     for blob in (small(), smooth()):
         for _ in range(150):
             damaged = bytearray(blob)
-            place = int(random.choice([*range(9), *range(11, len(blob))]))
-            damaged[place] ^= int(random.integers(1, 256))
+            damaged[random.integers(len(blob))] ^= int(random.integers(1, 256))
             assert_refused(bytes(damaged))
 
 
@@ -94,7 +91,7 @@ def test_a_snapshot_with_bytes_lost_doubled_or_swapped_is_refused(data):
             ]
         )
     )
-    assume(damaged != blob and damaged[:11] != blob[:9] + b"\x00\x00")
+    assume(damaged != blob)
     assert_refused(damaged)
 
 

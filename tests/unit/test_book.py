@@ -72,7 +72,7 @@ def test_what_may_be_told_in_one_batch():
 def test_new_ids_come_once_in_a_batch():
     made = book()
     assert made.check_all_new(iter(["new", "unasked", "more"])) == ["new", "unasked", "more"]
-    with pytest.raises(DuplicateId, match="^ids: expected each id once, got 'new' twice"):
+    with pytest.raises(DuplicateId, match=r"^ids: expected each id once, got 'new' twice"):
         made.check_all_new(["new", "more", "new"])
     with pytest.raises(DuplicateId, match="got 'told', whose label is told"):
         made.check_all_new(["new", "told"])
@@ -85,9 +85,9 @@ def test_an_id_is_text_that_can_be_stored(id):
         made.check_new,
         made.check_told,
         made.check_held,
-        lambda id: made.check_tellable(id, 1.0),
-        lambda id: made.check_all_new([id]),
-        lambda id: made.check_all_tellable([id], [1.0]),
+        lambda one: made.check_tellable(one, 1.0),
+        lambda one: made.check_all_new([one]),
+        lambda one: made.check_all_tellable([one], [1.0]),
     ):
         with pytest.raises(InvalidInput, match=r"^id: expected text, got "):
             check(id)
@@ -101,9 +101,9 @@ def test_what_may_be_corrected_and_what_withdrawn():
     with pytest.raises(UnknownId, match="still awaited, use tell"):
         made.check_told("awaited")
     for check in (made.check_told, made.check_held):
-        with pytest.raises(UnknownId, match="got 'unasked'; that arrival was not asked about$"):
+        with pytest.raises(UnknownId, match=r"got 'unasked'; that arrival was not asked about$"):
             check("unasked")
-        with pytest.raises(UnknownId, match="got 'nobody'$"):
+        with pytest.raises(UnknownId, match=r"got 'nobody'$"):
             check("nobody")
 
 

@@ -30,7 +30,6 @@ from breakeven.values import Arrived, Corrected, Fitted, Learnt, Told, Withdrawn
 
 BEYOND = 10**400  # an int that no float can hold
 ENDLESS = 10**5000  # an int that Python does not even print
-NO_REPR = "expect.shown lets the error of repr through"
 
 
 def types(rule=None):
@@ -57,11 +56,6 @@ def refused(learner, match, error=InvalidInput):
     assert learner.snapshot() == before
 
 
-def fault(*values, raises=None, reason):
-    """A case in which the library is still wrong."""
-    return pytest.param(*values, marks=pytest.mark.xfail(strict=True, raises=raises, reason=reason))
-
-
 # -- numbers -------------------------------------------------------------------------------------------
 
 
@@ -79,8 +73,8 @@ def test_single_precision_numbers_are_numbers(number):
         (lambda one: one.learn("a", -BEYOND), "^y: expected a finite number, got -1000"),
         (lambda one: one.decide("a", cost=BEYOND), "^cost: expected a positive, finite number, got 1000"),
         (lambda one: TypeMeans(0.5, delta=BEYOND), r"^delta: expected a number in \(0, 1\), got 1000"),
-        fault(lambda one: one.tell("1", ENDLESS), "^y: expected a finite number, got ", reason=NO_REPR),
-        fault(lambda one: one.decide(ENDLESS), "^x: expected a type: .*, got ", reason=NO_REPR),
+        pytest.param(lambda one: one.tell("1", ENDLESS), "^y: expected a finite number, got "),
+        pytest.param(lambda one: one.decide(ENDLESS), "^x: expected a type: .*, got "),
     ],
 )
 def test_an_int_too_large_for_a_float_is_refused(call, match):
@@ -107,24 +101,6 @@ def test_an_array_with_a_mask_is_refused():
         learner.decide(np.ma.array([0.5, 0.5], mask=[False, True]))
 
 
-class Column:
-    """Numbers as pandas holds them: an array behind a method of the name `mask`."""
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array([0.5, 0.25], dtype=dtype)
-
-    def mask(self, condition):
-        raise AssertionError("not meant")
-
-
-@pytest.mark.xfail(strict=True, raises=InvalidInput, reason="a method called mask is taken for a mask")
-def test_a_column_of_a_table_is_a_row_of_numbers():
-    learner = process()
-    learner.decide(Column())
-    assert learner.pending["1"].x == (0.5, 0.25)
-
-
-@pytest.mark.xfail(strict=True, reason="only the outermost list is searched")
 @pytest.mark.parametrize(
     "row",
     [[True, 1.0], (np.True_, 1.0), np.ma.array([0.5, 0.5], mask=[False, True])],
@@ -247,10 +223,10 @@ def test_a_type_nested_as_deep_as_it_may_be_is_kept():
     assert Learner.restore(learner.snapshot()).predict(nested(DEEPEST)).mean == 3.0
 
 
-@pytest.mark.parametrize("depth", [DEEPEST + 1, 100, fault(5000, raises=RecursionError, reason=NO_REPR)])
+@pytest.mark.parametrize("depth", [DEEPEST + 1, 100, 5000])
 def test_a_type_nested_too_deep_is_refused_when_it_comes_and_not_when_it_is_kept(depth):
     learner = types()
-    with refused(learner, r"^x(\[0\])*: expected a type: a str, an int .*, got \("):
+    with refused(learner, r"^x(\[0\])*: expected a type: a str, an int .*, got "):
         learner.decide(nested(depth))
 
 
@@ -289,12 +265,7 @@ class Answering(Rule):
         (Verdict(True, propensity="x"), r"^Answering\.decide propensity: expected a number in \[0, 1\]"),
         (Verdict(True, propensity=7.0), r"^Answering\.decide propensity: .*, got 7\.0"),
         (Verdict(True, propensity=math.nan), r"^Answering\.decide propensity: .*, got nan"),
-        fault(
-            Verdict(True, BEYOND),
-            r"^Answering\.decide threshold: expected a number, got 1000",
-            raises=OverflowError,
-            reason="the threshold is a number, but no float",
-        ),
+        pytest.param(Verdict(True, BEYOND), r"^Answering\.decide threshold: expected a number, got 1000"),
     ],
 )
 def test_a_verdict_with_rubbish_in_it_is_refused(verdict, match):
@@ -389,9 +360,9 @@ def test_a_wrong_lately_is_refused(lately):
 @pytest.mark.parametrize(
     "rule",
     [
-        fault({"theta": 2}, raises=InvalidInput, reason="2 is a number from 1e-300 to 1e+300"),
-        fault({"lately": 0}, raises=InvalidInput, reason="0 is a number from 0 to 100"),
-        fault({"theta": np.float64(2.0)}, raises=TypeError, reason="taken, and cannot be stored"),
+        {"theta": 2},
+        {"lately": 0},
+        {"theta": np.float64(2.0)},
     ],
     ids=repr,
 )
@@ -461,11 +432,10 @@ def test_charged_may_be_a_truth_value_of_numpy():
         (Arrived("", "a", True, 1.0, 1.0, "always", "rule"), "^id: expected text, got ''"),
         (Learnt("a", math.inf), "^y: expected a finite number, got inf"),
         (Learnt(None, 1.0), "^x: expected a type: .*, got None"),
-        fault(Told("1", 1.0, 3), "^labeller: expected text, got 3", reason="a labeller is not checked"),
-        fault(
+        pytest.param(Told("1", 1.0, 3), "^labeller: expected text, got 3"),
+        pytest.param(
             Arrived("2", "a", True, 1.0, 1.0, "always", "robot"),
             "^by: expected one of 'rule', 'warmup', 'person', got 'robot'",
-            reason="who decided is not checked",
         ),
     ],
 )

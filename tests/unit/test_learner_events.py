@@ -1,5 +1,6 @@
 """Events: what a listener hears, and that replaying it gives the same bits without deciding or fitting."""
 
+from enum import StrEnum
 from functools import partial
 
 import msgspec
@@ -214,7 +215,44 @@ def test_points_are_plain_data_in_events():
     learner.decide(np.array([1, 2]))
     learner.learn([0.5, 1.5], 3)
     assert [event.x for event in heard] == [(1.0, 2.0), (0.5, 1.5)]
-    assert type(heard[1].y) is float
+
+
+class Case(StrEnum):
+    A = "a"
+
+
+@pytest.mark.parametrize(
+    ("call", "event"),
+    [
+        (lambda one: one.tell("b", np.float32(1.5)), Told("b", 1.5)),
+        (lambda one: one.tell(np.str_("b"), 3, labeller=np.str_("Ann")), Told("b", 3.0, "Ann")),
+        (
+            lambda one: one.decide(np.str_("flu"), cost=np.int64(3), id=Case.A, force=np.True_),
+            Arrived("a", "flu", True, 3.0, 1.0, "person_asked", "person"),
+        ),
+        (lambda one: one.learn("flu", 3), Learnt("flu", 3.0)),
+        (lambda one: one.learn("flu", np.float64(1.5)), Learnt("flu", 1.5)),
+        (lambda one: one.correct("told", np.float32(1.5)), Corrected("told", 1.5)),
+        (lambda one: one.correct(np.str_("told"), 1.5), Corrected("told", 1.5)),
+        (lambda one: one.withdraw("told", charged=np.True_), Withdrawn("told", True)),
+    ],
+)
+def test_whatever_numbers_and_text_are_given_an_event_holds_plain_ones(call, event):
+    learner, heard = Learner(TypeMeans(noise_std=0.2), Always(), label_cost=2.0), []
+    learner.decide_many(["flu", "flu"], ids=["told", "b"])
+    learner.tell("told", 1.0)
+    learner.listen(heard.append)
+    call(learner)
+    learner.snapshot()
+    assert msgspec.json.encode(heard) == msgspec.json.encode([event])
+
+
+def test_an_event_says_who_decided():
+    learner, heard = Learner(TypeMeans(noise_std=0.2), Never(), label_cost=2.0, warmup=1), []
+    learner.listen(heard.append)
+    for force in (False, None, None, True):
+        learner.decide("flu", force=force)
+    assert [event.by for event in heard] == ["person", "warmup", "rule", "person"]
 
 
 def test_a_refused_call_is_no_event():

@@ -309,9 +309,7 @@ def test_a_seal_around_something_else_is_refused(content):
 def test_an_unknown_belief_is_refused():
     content = whole()
     content["belief"]["kind"] = "Forest"
-    with pytest.raises(
-        SnapshotError, match="^snapshot: expected a known belief, got 'Forest'; name your own"
-    ):
+    with pytest.raises(SnapshotError, match=r"^snapshot: expected a known belief, got 'Forest'; name your"):
         Learner.restore(snapshot.seal(content))
 
 

@@ -89,6 +89,8 @@ def test_what_holds_a_plain_name_counts_as_that_name(given_as, name):
         np.array(["a"]),
         np.array(1),
         np.datetime64("2026-01-01"),
+        np.datetime64(1, "ns"),
+        np.timedelta64(1, "ns"),
         2**63,
         -(2**63) - 1,
         np.uint64(2**63),
@@ -98,7 +100,8 @@ def test_what_holds_a_plain_name_counts_as_that_name(given_as, name):
     ids=ascii,
 )
 def test_anything_else_is_refused_and_shown(bad):
-    shown = repr(bad.item() if isinstance(bad, np.generic) else bad)
+    held = isinstance(bad, np.generic) and not isinstance(bad, np.datetime64 | np.timedelta64)
+    shown = repr(bad.item() if held else bad)
     with pytest.raises(InvalidInput) as caught:
         type_name(bad)
     assert str(caught.value) == f"x: expected {EXPECTED}, got {shown}"

@@ -17,7 +17,7 @@ def type_name(x: Any, name: str = "x", depth: int = 0) -> Any:
     >>> type_name(np.int64(3)), type_name(("clinic", np.str_("B")))
     (3, ('clinic', 'B'))
     """
-    if isinstance(x, np.generic):
+    if isinstance(x, np.generic) and not isinstance(x, np.datetime64 | np.timedelta64):
         x = x.item()
     match x:
         case bool():

@@ -70,7 +70,8 @@ class TypeMeans:
 
     def points(self, X: Any) -> Sequence[Any]:
         """Check a batch of types; a one-dimensional array counts as its elements."""
-        rows = X.tolist() if isinstance(X, np.ndarray) and X.ndim == 1 else expect.rows("X", X)
+        plain = isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "iuUS"
+        rows = X.tolist() if plain else expect.rows("X", X)
         return [self.point(x, f"X[{i}]") for i, x in enumerate(rows)]
 
     def plain(self, point: Any) -> Any:
@@ -203,6 +204,7 @@ class TypeMeans:
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave."""
+        self._tallies, self._asked, self.labels = {}, 0, 0
         for key, arrivals, asked, told, parts in state["types"]:
             total = ExactSum(tuple(parts))
             tally = Tally(self._prediction(total, told), arrivals, asked, told, total)

@@ -21,7 +21,10 @@ SMALLEST = 1e-50
 
 def shown(value: object) -> str:
     """Show a value in a message, cut to a readable length."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an int of thousands of digits, a tuple nested as deep
+        text = f"a very large {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -47,7 +50,16 @@ def _number(value: Any) -> float:
     try:
         return float(value) if is_number(value) else nan
     except OverflowError:
-        return inf
+        return inf if value > 0 else -inf
+
+
+def number(name: str, value: Any, low: float = -inf, high: float = inf) -> float:
+    """Any number from `low` to `high`; without these also ∞ and NaN."""
+    result = _number(value)
+    unbounded = low == -inf and isinstance(value, float | np.floating)
+    if unbounded or (low <= result <= high and isfinite(result)):
+        return result
+    refuse(name, "a number" if low == -inf else f"a number from {low:g} to {high:g}", value)
 
 
 def finite(name: str, value: Any) -> float:
@@ -161,9 +173,11 @@ def matrix(name: str, value: Any, dim: int) -> Vector:
 
 def numbers(name: str, value: Any, expected: str) -> Vector:
     """Convert to a float64 array of our own; text, objects, truth values and complex numbers are refused."""
-    if getattr(value, "mask", False) is not False:
+    if np.ma.is_masked(value) or (
+        isinstance(value, list | tuple) and any(np.ma.is_masked(one) for one in value)
+    ):
         refuse(name, expected, "an array with a mask; fill or drop what is missing", described=True)
-    if isinstance(value, list | tuple) and any(isinstance(one, bool | np.bool_) for one in value):
+    if isinstance(value, list | tuple) and _holds_truth(value):
         refuse(name, expected, value)
     try:
         array = np.asarray(value)
@@ -172,3 +186,11 @@ def numbers(name: str, value: Any, expected: str) -> Vector:
     except (TypeError, ValueError, OverflowError):
         pass
     refuse(name, expected, value)
+
+
+def _holds_truth(value: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether a truth value is among numbers, or among rows of them: NumPy would make it 0 or 1."""
+    return any(
+        isinstance(one, bool | np.bool_) or (isinstance(one, list | tuple) and _holds_truth(one))
+        for one in value
+    )

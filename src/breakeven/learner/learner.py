@@ -121,15 +121,15 @@ class Learner:
 
     def correct(self, id: str, y: float) -> None:
         """That label was wrong; only means change, decisions already made stand."""
-        self.apply(Corrected(id, y))
+        self.apply(Corrected(expect.text("id", id), expect.finite("y", y)))
 
     def withdraw(self, id: str, *, charged: bool = False) -> None:
         """The label will never come, or must go; `charged` says whether it was paid for."""
-        self.apply(Withdrawn(id, charged))
+        self.apply(Withdrawn(expect.text("id", id), expect.truth("charged", charged)))
 
     def learn(self, x: Any, y: float) -> None:
         """A label from elsewhere, a history or a gift: no arrival, no cost."""
-        self.apply(Learnt(self.belief.plain(self.belief.point(x)), y))
+        self.apply(Learnt(self.belief.plain(self.belief.point(x)), expect.finite("y", y)))
         self._fit_if_due()
 
     def predict(self, x: Any) -> Prediction:
@@ -215,10 +215,11 @@ class Learner:
             case Arrived():
                 self._replay_arrival(event)
             case Told():
-                id = self._book.check_tellable(event.id, expect.finite("y", event.y))
+                y = expect.finite("y", event.y)
+                id = self._book.check_tellable(event.id, y)
                 if id in self._book.told:
                     return
-                self._tell(id, event.y, event.labeller)
+                self._tell(id, y, event.labeller and expect.text("labeller", event.labeller))
             case Corrected():
                 self._correct(event.id, expect.finite("y", event.y))
             case Withdrawn():
@@ -239,6 +240,7 @@ class Learner:
     def _replay_arrival(self, event: Arrived) -> None:
         point, cost = self.belief.recall(event.x), expect.positive("cost", event.cost)
         wants_label = expect.truth("wants_label", event.wants_label)
+        expect.one_of("by", event.by, ("rule", "warmup", "person"))
         id = self._book.id_for(self._book.check_new(event.id), self.rounds + 1)
         self._arrive(id, point, None, wants_label, cost, event.by)
 
@@ -373,13 +375,11 @@ def _checked_verdict(verdict: Any, name: str) -> Verdict:
     if not isinstance(verdict, Verdict):
         expect.refuse(f"{name}.decide", "to return a Verdict", verdict)
     wants_label = expect.truth(f"{name}.decide wants_label", verdict.wants_label)
-    threshold, propensity = verdict.threshold, verdict.propensity
-    if not expect.is_number(threshold):
-        expect.refuse(f"{name}.decide threshold", "a number", threshold)
+    threshold, propensity = expect.number(f"{name}.decide threshold", verdict.threshold), verdict.propensity
     if propensity is not None:
         propensity = expect.probability(f"{name}.decide propensity", propensity)
     reason = expect.text(f"{name}.decide reason", verdict.reason)
-    return Verdict(wants_label, float(threshold), reason, propensity)
+    return Verdict(wants_label, threshold, reason, propensity)
 
 
 def _same_length(name: str, values: list[Any], count: int) -> None:

@@ -61,10 +61,8 @@ class VariableUncertainty(Rule):
             self.budget = expect.probability("budget", self.budget)
         elif self.reading == "original":
             expect.refuse("budget", "a share in [0, 1], which the original reading needs", None)
-        if not (isinstance(self.theta, float) and LEAST <= self.theta <= MOST):
-            expect.refuse("theta", f"a number from {LEAST:g} to {MOST:g}", self.theta)
-        if not (isinstance(self.lately, float) and 0.0 <= self.lately <= MEMORY):
-            expect.refuse("lately", f"a number from 0 to {MEMORY}", self.lately)
+        self.theta = expect.number("theta", self.theta, LEAST, MOST)
+        self.lately = expect.number("lately", self.lately, 0.0, MEMORY)
 
     def decide(self, view: View) -> Verdict:
         """Compare with θ, unless the budget is used up."""

@@ -75,4 +75,4 @@ class Decision(Struct, frozen=True, gc=False):
 def _words(number: float) -> str:
     """Three digits, written out as long as that is readable."""
     short = f"{number:.3g}"
-    return f"{float(short):,.0f}" if 1e3 <= abs(number) < 1e9 else short
+    return f"{float(short):,.0f}" if 1e3 <= abs(float(short)) < 1e9 else short

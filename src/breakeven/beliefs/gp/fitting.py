@@ -5,16 +5,13 @@ starts as wanted are scored in a box that fits the data, and the best are polish
 parameters among them. Many labels are searched on a part of them; the winner is polished on all.
 """
 
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.beliefs.gp.climbing import minimise
 from breakeven.beliefs.gp.likelihood import Likelihood
 from breakeven.beliefs.gp.parameters import LEAST_NOISE, Parameters
+from breakeven.beliefs.gp.threads import threads_for
 from breakeven.errors import expect
 
 Array = NDArray[np.float64]
@@ -23,7 +20,6 @@ SCREENED_PER_START = 10
 FIRST_STEPS = 10  # enough to see how high a hill is
 FINALISTS = 3
 SEARCHED = 256  # labels that the search looks at
-SMALL = 1000  # labels up to which a second BLAS thread costs more than it brings
 
 
 def fit(
@@ -39,7 +35,7 @@ def fit(
     """The parameters of maximal likelihood for these labels."""
     if len(y) == 0:
         return start
-    with _one_thread() if len(y) <= SMALL else nullcontext():
+    with threads_for(len(y)):
         some = _sample(len(y), random)
         searched = Likelihood(X[some], y[some], start, fit_noise=fit_noise, fit_mean=fit_mean)
         theta = search(searched, random, starts)
@@ -107,15 +103,3 @@ def _sample(n: int, random: "np.random.Generator") -> NDArray[np.int64]:
     if n <= SEARCHED:
         return np.arange(n)
     return np.sort(random.choice(n, SEARCHED, replace=False))
-
-
-@cache
-def _threads() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def _one_thread() -> AbstractContextManager[Any]:
-    limited: AbstractContextManager[Any] = _threads().limit(limits=1)
-    return limited

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from breakeven.beliefs.gp.factor import Factor
 from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.beliefs.gp.rows import Rows
+from breakeven.beliefs.gp.threads import threads_for
 from breakeven.beliefs.gp.triangle import Triangle
 
 Array = NDArray[np.float64]
@@ -102,11 +103,12 @@ class Posterior:
     def solve_many(self, X: Array) -> tuple[Array, Array]:
         """Means and variances at many points, given the labels told."""
         means, variances = np.empty(len(X)), np.empty(len(X))
-        for low in range(0, len(X), COLUMNS):
-            part = slice(low, low + COLUMNS)
-            V = self._L.solve_many(self._kernel.matrix(self._X.all, X[part].T, self._weights))
-            means[part] = self.parameters.mean + self._z.all[0] @ V
-            variances[part] = np.maximum(self._kernel.amplitude - np.einsum("ij,ij->j", V, V), 0.0)
+        with threads_for(len(self.ids)):
+            for low in range(0, len(X), COLUMNS):
+                part = slice(low, low + COLUMNS)
+                V = self._L.solve_many(self._kernel.matrix(self._X.all, X[part].T, self._weights))
+                means[part] = self.parameters.mean + self._z.all[0] @ V
+                variances[part] = np.maximum(self._kernel.amplitude - np.einsum("ij,ij->j", V, V), 0.0)
         return means, variances
 
     def log_likelihood(self) -> float:
@@ -199,7 +201,8 @@ class Posterior:
         def rows(low: int, high: int) -> Array:
             return self._kernel.matrix(X[:, low:high], X[:, :high], self._weights)
 
-        self._L.extend(rows, len(self.ids), self.parameters.noise_variance)
+        with threads_for(len(self.ids)):
+            self._L.extend(rows, len(self.ids), self.parameters.noise_variance)
         self._solve_labels()
         self._await_again()
 
