@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 settings.register_profile("test", deadline=None, derandomize=True)
 settings.register_profile(
-    "proof", deadline=None, max_examples=2000, suppress_health_check=[HealthCheck.too_slow]
+    "proof", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 

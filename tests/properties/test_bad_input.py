@@ -30,7 +30,7 @@ from breakeven.errors import (
     InvalidInput,
     UnknownId,
 )
-from breakeven.values import Arrived, Corrected, Fitted, Learnt, Prediction, Withdrawn
+from breakeven.values import Arrived, Corrected, Fitted, Learnt, Prediction, Told, Withdrawn
 
 BUILTIN = {
     InvalidInput: ValueError,
@@ -731,6 +731,7 @@ VERBS = {
     "apply": lambda one, good, a, b: one.apply(a),
     "apply arrived": lambda one, good, a, b: one.apply(Arrived("new", a, True, b, 1.0, "x", "rule")),
     "apply decided": lambda one, good, a, b: one.apply(Arrived(a, good[0], b, 1.0, 1.0, "x", "person")),
+    "apply told": lambda one, good, a, b: one.apply(Told("awaited", a)),
     "apply corrected": lambda one, good, a, b: one.apply(Corrected("told", a)),
     "apply withdrawn": lambda one, good, a, b: one.apply(Withdrawn(a, b)),
     "apply learnt": lambda one, good, a, b: one.apply(Learnt(a, b)),

@@ -77,8 +77,15 @@ def go_on(learner, X, seed):
     return answers
 
 
-@pytest.mark.parametrize("rule", list(RULES))
-@pytest.mark.parametrize("belief", list(BELIEFS))
+PAIRS = [
+    (belief, rule)
+    for belief, (what, _) in BELIEFS.items()
+    for rule in RULES
+    if rule != "stream clock" or isinstance(what, TypeMeans)  # a process has no other clock
+]
+
+
+@pytest.mark.parametrize(("belief", "rule"), PAIRS)
 def test_a_restored_learner_goes_on_to_the_bit(belief, rule):
     what, warmup = BELIEFS[belief]
     learner = Learner(what, RULES[rule], label_cost=0.5, warmup=warmup, seed=3, remember=5)

@@ -219,7 +219,9 @@ class Learner:
                 id = self._book.check_tellable(event.id, y)
                 if id in self._book.told:
                     return
-                self._tell(id, y, event.labeller and expect.text("labeller", event.labeller))
+                if event.labeller is not None:
+                    expect.text("labeller", event.labeller)
+                self._tell(id, y, event.labeller)
             case Corrected():
                 self._correct(event.id, expect.finite("y", event.y))
             case Withdrawn():
