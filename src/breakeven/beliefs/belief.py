@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from breakeven.beliefs.looks import Looks
 from breakeven.values import Prediction, Traits, View
 
 
@@ -42,6 +43,10 @@ class Belief(Protocol):
 
     def look(self, point: Any) -> View:
         """The uncertainty there, awaited labels counted, and the prediction. Changes nothing."""
+        ...
+
+    def look_many(self, points: Sequence[Any]) -> Looks:
+        """Look at a batch, whose labels will be asked for in order. Changes nothing."""
         ...
 
     def predict(self, point: Any) -> Prediction:

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from breakeven import theory
+from breakeven.beliefs.looks import Looks, OneByOne
 from breakeven.beliefs.type_names import stored_type_name, type_name
 from breakeven.errors import expect
 from breakeven.values import ExactSum, Prediction, Traits, View
@@ -100,6 +101,10 @@ class TypeMeans:
         view = TypeView(radius, tally.prediction, tally.arrivals + 1, asked, self.traits)
         view.tally = tally
         return view
+
+    def look_many(self, points: Sequence[Any]) -> Looks:
+        """Look at each in turn."""
+        return OneByOne(self, points)
 
     def predict(self, point: Any) -> Prediction:
         """The mean of the labels told for this type, std σ/√n."""

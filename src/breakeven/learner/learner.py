@@ -39,6 +39,8 @@ PERSON_DECLINED = Verdict(False, reason="person_declined")
 
 By = Literal["rule", "warmup", "person"]
 
+BLOCK = 64  # arrivals looked at together; more bring nothing
+
 
 class Pending(msgspec.Struct, frozen=True):
     """A label asked for and not told: where, at what price, and in which round."""
@@ -102,7 +104,7 @@ class Learner:
             id = self._book.check_new(id)
         if force is not None:
             force = expect.truth("force", force)
-        return self._decide(id, point, price, force)
+        return self._decide(id, point, price, force, self.belief.look(point))
 
     def tell(self, id: str, y: float, *, labeller: str | None = None) -> Prediction:
         """The label of an arrival came, now or days later; the updated prediction there.
@@ -149,10 +151,15 @@ class Learner:
         prices = self._prices(costs, len(points))
         names = [None] * len(points) if ids is None else self._book.check_all_new(expect.rows("ids", ids))
         _same_length("ids", names, len(points))
-        return [
-            self._decide(name, point, price, None)
-            for point, price, name in zip(points, prices, names, strict=True)
-        ]
+        decisions = []
+        for low in range(0, len(points), BLOCK):
+            looks = self.belief.look_many(points[low : low + BLOCK])
+            for i in range(low, min(low + BLOCK, len(points))):
+                decision = self._decide(names[i], points[i], prices[i], None, looks.look(i - low))
+                decisions.append(decision)
+                if decision.wants_label:
+                    looks.asked(i - low)
+        return decisions
 
     def tell_many(self, ids: Iterable[str], ys: Iterable[float]) -> list[Prediction]:
         """Tell a batch in its order; all of it is checked before the first counts."""
@@ -246,8 +253,7 @@ class Learner:
         id = self._book.id_for(self._book.check_new(event.id), self.rounds + 1)
         self._arrive(id, point, None, wants_label, cost, event.by)
 
-    def _decide(self, id: str | None, point: Any, price: float, force: bool | None) -> Decision:
-        view = self.belief.look(point)
+    def _decide(self, id: str | None, point: Any, price: float, force: bool | None, view: View) -> Decision:
         by: By
         if force is not None:
             verdict, by = PERSON_ASKED if force else PERSON_DECLINED, "person"

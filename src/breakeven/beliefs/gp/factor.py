@@ -47,12 +47,13 @@ class Factor:
 
     def solve_many(self, B: Array) -> Array:
         """L⁻¹B for many columns at once."""
-        V = np.array(B, order="F")
+        V = np.array(B, order="C")
         for b, (left, packed) in enumerate(zip(self._left, self._packed, strict=True)):
             low, used = b * BLOCK, self._used(b)
+            part = V[low : low + used]
+            part -= left[:used] @ V[:low]
             square = dtpttr(used, packed[: _length(used)], uplo="U")[0]
-            part = V[low : low + used] - left[:used] @ V[:low]
-            V[low : low + used] = dtrtrs(square, part, lower=0, trans=1)[0]
+            part[:] = dtrtrs(square, np.asfortranarray(part), lower=0, trans=1)[0]  # dtrsm loses a digit
         return V
 
     def log_determinant(self) -> float:

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from breakeven.beliefs.gp.block import Block
 from breakeven.beliefs.gp.factor import Factor
 from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.beliefs.gp.rows import Rows
@@ -110,6 +111,20 @@ class Posterior:
                 means[part] = self.parameters.mean + self._z.all[0] @ V
                 variances[part] = np.maximum(self._kernel.amplitude - np.einsum("ij,ij->j", V, V), 0.0)
         return means, variances
+
+    def block(self, X: Array) -> Block:
+        """A block of arrivals, by one triangular solve."""
+        columns = X.T
+        with threads_for(len(self.ids)):
+            V = self._L.solve_many(self._kernel.matrix(self._X.all, columns, self._weights))
+            told = self._kernel.matrix(columns, columns, self._weights) - V.T @ V
+            means, variances = self.parameters.mean + self._z.all[0] @ V, np.maximum(told.diagonal(), 0.0)
+            if self._waiting():
+                waiting = self._awaited
+                W = self._kernel.matrix(waiting.points.all.T, columns, self._weights) - waiting.V.all @ V
+                U = waiting.R.solve(W)
+                told = told - U.T @ U
+        return Block(means, variances, told, self.parameters.noise_variance)
 
     def log_likelihood(self) -> float:
         """The log marginal likelihood of the labels told."""

@@ -8,9 +8,11 @@ import msgspec
 import numpy as np
 
 from breakeven import theory
+from breakeven.beliefs.gp.block import Block
 from breakeven.beliefs.gp.kernels import Kernel, Matern, SquaredExponential
 from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.beliefs.gp.posterior import Posterior, Solved
+from breakeven.beliefs.looks import Looks
 from breakeven.errors import expect
 from breakeven.values import Prediction, Traits, View
 
@@ -24,6 +26,22 @@ class SolvedView(View):
     """A rule's view of one arrival, with the solve behind it."""
 
     solved: Solved | None = None
+
+
+class BlockLooks:
+    """The views of a block of arrivals."""
+
+    def __init__(self, belief: "GaussianProcess", block: Block) -> None:
+        self._belief, self._block = belief, block
+
+    def look(self, i: int) -> View:
+        """The view of arrival i; what enters the factor is solved again, alone."""
+        block = self._block
+        return self._belief.view(block.means[i], block.variances[i], block.narrowed(i))
+
+    def asked(self, i: int) -> None:
+        """Narrow the arrivals behind i."""
+        self._block.ask(i)
 
 
 class GaussianProcess:
@@ -113,11 +131,19 @@ class GaussianProcess:
     def look(self, point: Any) -> View:
         """The std of f there, awaited labels counted, and the prediction."""
         solved = self._posterior.solve(point)
-        prediction = Prediction(solved.mean, sqrt(solved.variance), self._noise_std)
-        labels = self.labels + self._posterior.awaited
-        view = SolvedView(sqrt(solved.narrowed), prediction, None, labels, self.traits)
+        view = self.view(solved.mean, solved.variance, solved.narrowed)
         view.solved = solved
         return view
+
+    def view(self, mean: float, variance: float, narrowed: float) -> SolvedView:
+        """What a rule sees at a point with these numbers."""
+        prediction = Prediction(mean, sqrt(variance), self._noise_std)
+        labels = self.labels + self._posterior.awaited
+        return SolvedView(sqrt(narrowed), prediction, None, labels, self.traits)
+
+    def look_many(self, points: Sequence[Any]) -> Looks:
+        """Look at a block of points by one triangular solve."""
+        return BlockLooks(self, self._posterior.block(np.array(points).reshape(len(points), self.dim)))
 
     def predict(self, point: Any) -> Prediction:
         """The posterior mean and std of f, given the labels told."""
