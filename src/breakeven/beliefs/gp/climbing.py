@@ -5,6 +5,7 @@ the function. Where a bound holds, the variable rests on it until the gradient p
 """
 
 from collections.abc import Callable
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,8 @@ def minimise(
     inverse = _fresh(gradient)
     for _ in range(steps):
         held = ((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0))
-        direction = -_without(inverse, held) @ gradient
-        if gradient @ direction > -1e-14 * abs(value):
+        direction = -_without(inverse, held).dot(gradient)
+        if gradient.dot(direction) > -1e-14 * abs(value):
             return value, x
         found = _line_search(function, x, value, gradient, direction, low, high)
         if found is None:
@@ -53,7 +54,7 @@ def minimise(
 
 def _fresh(gradient: Array) -> Array:
     """A first inverse Hessian: it makes the first step of unit length."""
-    length = float(np.sqrt(gradient @ gradient))
+    length = sqrt(float(gradient.dot(gradient)))
     return np.eye(len(gradient)) * (FIRST_STEP / length if length > 0 else 1.0)
 
 
@@ -74,7 +75,7 @@ def _line_search(
     step = 1.0
     while step > SHORTEST:
         new_x = np.minimum(np.maximum(x + step * direction, low), high)
-        promised = float(gradient @ (new_x - x))
+        promised = float(gradient.dot(new_x - x))
         new_value, new_gradient = function(new_x)
         if new_value <= value + ENOUGH * promised:
             return new_x, new_value, new_gradient
@@ -85,10 +86,10 @@ def _line_search(
 
 def _updated(inverse: Array, moved: Array, change: Array) -> Array:
     """The BFGS update; skipped where the curvature is not positive."""
-    curvature = float(moved @ change)
-    if curvature <= 1e-12 * float(np.sqrt((moved @ moved) * (change @ change))):
+    curvature = float(moved.dot(change))
+    if curvature <= 1e-12 * sqrt(float(moved.dot(moved)) * float(change.dot(change))):
         return inverse
-    along = inverse @ change
-    scale = 1.0 + float(change @ along) / curvature
+    along = inverse.dot(change)
+    scale = 1.0 + float(change.dot(along)) / curvature
     cross = moved[:, None] * along
-    return inverse + ((scale * moved)[:, None] * moved - cross - cross.T) / curvature
+    return np.asarray(inverse + ((scale * moved)[:, None] * moved - cross - cross.T) / curvature)

@@ -59,9 +59,7 @@ class Posterior:
     def __init__(self, dim: int, parameters: Parameters) -> None:
         self.dim = dim
         self.ids: list[str | None] = []  # None for a label nobody asked for
-        self._X = _columns(np.empty((dim, 0)))  # a column each: tables of labels grow by widening
-        self._y = _columns(np.empty((1, 0)))
-        self._z = _columns(np.empty((1, 0)))
+        self._told = _columns(np.empty((dim + 2, 0)))  # a column a label: its point, y and z
         self._L = Factor()
         self._awaited = Awaited(dim)
         self._fresh: tuple[str | None, Array, Solved] | None = None  # awaited too, if nothing else is
@@ -73,15 +71,24 @@ class Posterior:
         self._weights = parameters.kernel.weights(self.dim)
 
     @property
-    def X(self) -> Array:
-        """The points labelled, a row each."""
-        return self._X.all.T
+    def _X(self) -> Array:
+        return self._told.all[:-2]
+
+    @property
+    def _z(self) -> Array:
+        z: Array = self._told.all[-1]
+        return z
 
     @property
     def y(self) -> Array:
-        """Their labels."""
-        labels: Array = self._y.all[0]
+        """The labels told."""
+        labels: Array = self._told.all[-2]
         return labels
+
+    @property
+    def X(self) -> Array:
+        """The points labelled, a row each."""
+        return self._X.T
 
     @property
     def awaited(self) -> int:
@@ -92,8 +99,8 @@ class Posterior:
 
     def solve(self, x: Array, *, awaited: bool = True) -> Solved:
         """Mean and variance at x, and the variance narrowed by what is awaited."""
-        v = self._L.solve(self._kernel.column(self._X.all, x, self._weights))
-        mean = self.parameters.mean + float(v.dot(self._z.all[0]))
+        v = self._L.solve(self._kernel.column(self._X, x, self._weights))
+        mean = self.parameters.mean + float(v.dot(self._z))
         variance = max(self._kernel.amplitude - float(v.dot(v)), 0.0)
         if not (awaited and self._waiting()):
             return Solved(mean, variance, variance, v, NONE)
@@ -107,8 +114,8 @@ class Posterior:
         with threads_for(len(self.ids)):
             for low in range(0, len(X), COLUMNS):
                 part = slice(low, low + COLUMNS)
-                V = self._L.solve_many(self._kernel.matrix(self._X.all, X[part].T, self._weights))
-                means[part] = self.parameters.mean + self._z.all[0] @ V
+                V = self._L.solve_many(self._kernel.matrix(self._X, X[part].T, self._weights))
+                means[part] = self.parameters.mean + self._z @ V
                 variances[part] = np.maximum(self._kernel.amplitude - np.einsum("ij,ij->j", V, V), 0.0)
         return means, variances
 
@@ -116,9 +123,9 @@ class Posterior:
         """A block of arrivals, by one triangular solve."""
         columns = X.T
         with threads_for(len(self.ids)):
-            V = self._L.solve_many(self._kernel.matrix(self._X.all, columns, self._weights))
+            V = self._L.solve_many(self._kernel.matrix(self._X, columns, self._weights))
             told = self._kernel.matrix(columns, columns, self._weights) - V.T @ V
-            means, variances = self.parameters.mean + self._z.all[0] @ V, np.maximum(told.diagonal(), 0.0)
+            means, variances = self.parameters.mean + self._z @ V, np.maximum(told.diagonal(), 0.0)
             if self._waiting():
                 waiting = self._awaited
                 W = self._kernel.matrix(waiting.points.all.T, columns, self._weights) - waiting.V.all @ V
@@ -128,7 +135,7 @@ class Posterior:
 
     def log_likelihood(self) -> float:
         """The log marginal likelihood of the labels told."""
-        z = self._z.all[0]
+        z = self._z
         return -0.5 * (float(z @ z) + self._L.log_determinant() + len(z) * log(2.0 * pi))
 
     # -- events ----------------------------------------------------------------------------------
@@ -172,13 +179,11 @@ class Posterior:
         return self._append(id, x, v, pivot, y)
 
     def _append(self, id: str | None, x: Array, v: Array, pivot: float, y: float) -> tuple[float, float]:
-        mean = self.parameters.mean + float(v.dot(self._z.all[0]))
+        mean = self.parameters.mean + float(v.dot(self._z))
         noise_variance = self.parameters.noise_variance
         z, gain = (y - mean) / pivot, max(pivot - noise_variance / pivot, 0.0)
         self._L.append(v, pivot)
-        self._z.widen(z)
-        self._X.widen(x)
-        self._y.widen(y)
+        self._told.widen(np.array([*x.tolist(), y, z]))
         self.ids.append(id)
         return mean + gain * z, gain * noise_variance / pivot
 
@@ -199,7 +204,7 @@ class Posterior:
         self._waiting()
         i = self.ids.index(id)
         del self.ids[i]
-        self._X, self._y = (_columns(np.delete(table.all, i, axis=1)) for table in (self._X, self._y))
+        self._told = _columns(np.delete(self._told.all, i, axis=1))
         self._L.truncate(i)
         self._refactor()
 
@@ -211,7 +216,7 @@ class Posterior:
         self._refactor()
 
     def _refactor(self) -> None:
-        X = self._X.all
+        X = self._X
 
         def rows(low: int, high: int) -> Array:
             return self._kernel.matrix(X[:, low:high], X[:, :high], self._weights)
@@ -222,7 +227,7 @@ class Posterior:
         self._await_again()
 
     def _solve_labels(self) -> None:
-        self._z = _columns(self._L.solve(self.y - self.parameters.mean)[None, :])
+        self._z[:] = self._L.solve(self.y - self.parameters.mean)
 
     def _await_again(self) -> None:
         old, self._awaited = self._awaited, Awaited(self.dim)
@@ -238,9 +243,7 @@ class Posterior:
         return {
             "parameters": self.parameters.plain(),
             "ids": list(self.ids),
-            "X": self._X.all.tobytes(),
-            "y": self._y.all.tobytes(),
-            "z": self._z.all.tobytes(),
+            "told": self._told.all.tobytes(),
             "L": self._L.to_bytes(),
             "awaited": list(waiting.ids),
             "awaited_points": waiting.points.all.tobytes(),
@@ -252,8 +255,7 @@ class Posterior:
         """Take up a state that `state` gave."""
         n, p = len(state["ids"]), len(state["awaited"])
         self.ids = list(state["ids"])
-        self._X = _columns(_table(state["X"], self.dim, n))
-        self._y, self._z = _columns(_table(state["y"], 1, n)), _columns(_table(state["z"], 1, n))
+        self._told = _columns(_table(state["told"], self.dim + 2, n))
         self._L.load(n, state["L"])
         self._take(Parameters.of(state["parameters"]))
         self._fresh = None

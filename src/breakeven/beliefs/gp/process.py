@@ -9,6 +9,7 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.gp.block import Block
+from breakeven.beliefs.gp.fitting import fit
 from breakeven.beliefs.gp.kernels import Kernel, Matern, SquaredExponential
 from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.beliefs.gp.posterior import Posterior, Solved
@@ -207,8 +208,6 @@ class GaussianProcess:
 
     def fit(self, random: "np.random.Generator") -> dict[str, Any]:
         """The parameters of maximal marginal likelihood for the labels told so far."""
-        from breakeven.beliefs.gp.fitting import fit  # not every process is fitted
-
         return fit(
             self._posterior.X,
             self._posterior.y,
