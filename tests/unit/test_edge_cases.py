@@ -224,7 +224,7 @@ def test_a_type_nested_as_deep_as_it_may_be_is_kept():
 
 
 @pytest.mark.parametrize(
-    ("depth", "shown"), [(DEEPEST + 1, r"\(\)"), (100, r"\(\(\("), (5000, "a very large tuple")]
+    ("depth", "shown"), [(DEEPEST + 1, r"\(\)"), (100, r"\(\(\("), (5000, r"(a very large tuple|\(\(\()")]
 )
 def test_a_type_nested_too_deep_is_refused_when_it_comes_and_not_when_it_is_kept(depth, shown):
     learner = types()
