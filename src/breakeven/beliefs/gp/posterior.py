@@ -124,14 +124,14 @@ class Posterior:
         columns = X.T
         with threads_for(len(self.ids)):
             V = self._L.solve_many(self._kernel.matrix(self._X, columns, self._weights))
-            told = self._kernel.matrix(columns, columns, self._weights) - V.T @ V
-            means, variances = self.parameters.mean + self._z @ V, np.maximum(told.diagonal(), 0.0)
+            covariance = self._kernel.matrix(columns, columns, self._weights) - V.T @ V
+            means, variances = self.parameters.mean + self._z @ V, np.maximum(covariance.diagonal(), 0.0)
             if self._waiting():
                 waiting = self._awaited
                 W = self._kernel.matrix(waiting.points.all.T, columns, self._weights) - waiting.V.all @ V
                 U = waiting.R.solve(W)
-                told = told - U.T @ U
-        return Block(means, variances, told, self.parameters.noise_variance)
+                covariance = covariance - U.T @ U
+        return Block(means, variances, covariance, self.parameters.noise_variance)
 
     def log_likelihood(self) -> float:
         """The log marginal likelihood of the labels told."""
