@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.errors import InvalidInput, expect
+from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.ledger import EXPECTED_NOISE, Ledger
 
@@ -40,8 +40,8 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     ([True, False, True], 4.0)
     """
     points = learner.belief.points(xs)
-    y = _column("labels", labels, len(points))
-    f = None if truth is None else _column("truth", truth, len(points))
+    y = expect.column("labels", labels, len(points))
+    f = None if truth is None else expect.column("truth", truth, len(points))
     decisions = []
     predictions = np.empty(len(points))
     for i, x in enumerate(points):
@@ -77,10 +77,3 @@ def _bill(learner: Learner, spend: Array, predictions: Array, y: Array, f: Array
         spend_by_round=spend.tolist(),
         error_by_round=errors.tolist(),
     )
-
-
-def _column(name: str, values: Any, count: int) -> Array:
-    column = expect.vector(name, values)
-    if len(column) != count:
-        raise InvalidInput(f"{name}: expected {count} numbers, one for each point, got {len(column)}")
-    return column

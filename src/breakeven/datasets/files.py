@@ -224,7 +224,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _how_to_get(source: Source) -> str:
-    return f"run `breakeven datasets fetch {source.name}`, or {_own_copy(source)}"
+    return f"call datasets.fetch(datasets.{source.name.upper()}), or {_own_copy(source)}"
 
 
 def _own_copy(source: Source) -> str:

@@ -32,8 +32,8 @@ class Stream:
     def __post_init__(self) -> None:
         points = _points(self.points)
         self._keep("points", points)
-        self._keep("labels", _column("labels", self.labels, len(points)))
-        self._keep("truth", _column("truth", self.truth, len(points)))
+        self._keep("labels", expect.column("labels", self.labels, len(points)))
+        self._keep("truth", expect.column("truth", self.truth, len(points)))
         object.__setattr__(self, "noise_std", expect.positive("noise_std", self.noise_std))
         object.__setattr__(self, "name", expect.text("name", self.name))
 
@@ -71,10 +71,3 @@ def _points(value: Any) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1]:
         return expect.matrix("points", array, array.shape[1])
     expect.refuse("points", "whole numbers, or rows of numbers", value)
-
-
-def _column(name: str, value: Any, count: int) -> Array:
-    column = expect.vector(name, value)
-    if len(column) != count:
-        expect.refuse(name, f"{count} numbers, one for each point", len(column))
-    return column

@@ -151,6 +151,14 @@ def vector(name: str, value: Any, dim: int | None = None) -> Vector:
     return array
 
 
+def column(name: str, value: Any, points: int) -> Vector:
+    """One finite number for each of so many points."""
+    numbers = vector(name, value)
+    if len(numbers) != points:
+        refuse(name, f"{points} numbers, one for each point", len(numbers))
+    return numbers
+
+
 def matrix(name: str, value: Any, dim: int) -> Vector:
     """Rows of `dim` finite numbers each; a bad row is named. Empty input gives zero rows."""
     if (
