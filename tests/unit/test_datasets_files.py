@@ -180,7 +180,7 @@ def test_a_missing_file_is_one_line_that_says_what_and_how(monkeypatch, own):
         locate(PLAIN)
     assert str(caught.value) == (
         f"sample: found no file sample.txt in {own} or {cache_folder()}; "
-        "call datasets.fetch(datasets.SAMPLE), or set BREAKEVEN_DATA to a folder that holds sample.txt"
+        "run `breakeven datasets fetch sample`, or set BREAKEVEN_DATA to a folder that holds sample.txt"
     )
     assert isinstance(caught.value, FileNotFoundError)
     assert isinstance(caught.value, BreakevenError)
@@ -213,7 +213,7 @@ def test_a_damaged_file_is_refused_wherever_it_is(monkeypatch, own, cached, cont
         assert str(caught.value) == (
             f"sample: expected {len(CONTENT)} bytes with SHA-256 {PLAIN.sha256}, "
             f"got {len(content)} bytes with {hashlib.sha256(content).hexdigest()} from {place}; "
-            "remove that file and call datasets.fetch(datasets.SAMPLE), "
+            "remove that file and run `breakeven datasets fetch sample`, "
             "or set BREAKEVEN_DATA to a folder that holds sample.txt"
         )
         assert isinstance(caught.value, ValueError)
@@ -244,7 +244,8 @@ def test_a_file_that_cannot_be_read_is_one_line_too(monkeypatch, cached):
 
     monkeypatch.setattr(Path, "read_bytes", forbidden)
     with pytest.raises(
-        MissingData, match=r"could not read .*sample.txt \(Permission denied\); call datasets\.fetch"
+        MissingData,
+        match=r"could not read .*sample.txt \(Permission denied\); run `breakeven datasets fetch sample`",
     ):
         locate(PLAIN)
 
@@ -411,7 +412,7 @@ def test_a_cache_that_cannot_be_made_is_one_line(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(
-        MissingData, match=r"^sample: could not write .*sample.txt \(Not a directory\); set "
+        MissingData, match=r"^sample: .*: could not write sample.txt \(Not a directory\); set "
     ) as caught:
         fetch(PLAIN, opener=serving(CONTENT))
     assert one_line(caught)

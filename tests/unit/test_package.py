@@ -58,8 +58,21 @@ def loaded_by(code):
 SLOW = {"scipy.optimize", "scipy.special", "numba", "sklearn", "matplotlib", "statistics", "plotly", "polars"}
 
 
+COMMAND_LINE = {"breakeven.cli", "typer", "click", "rich"}
+
+
 def test_importing_loads_nothing_slow():
     assert loaded_by("import breakeven") & SLOW == set()
+
+
+def test_importing_loads_nothing_of_the_command_line():
+    assert loaded_by("import breakeven, breakeven.datasets") & COMMAND_LINE == set()
+
+
+def test_the_help_of_the_command_line_loads_nothing_slow():
+    loaded = loaded_by("from breakeven.cli import main; main(['--help'])")
+    assert loaded & (SLOW | {"rich"}) == set()
+    assert "breakeven.cli" in loaded
 
 
 def test_deciding_and_telling_load_nothing_slow_either():

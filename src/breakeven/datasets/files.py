@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from breakeven import files
 from breakeven.datasets.sources import Source, all_sources
 from breakeven.errors import BreakevenError
 
@@ -195,24 +196,11 @@ def _member(source: Source, archive: bytes) -> bytes:
 
 
 def _write(source: Source, path: Path, content: bytes) -> None:
-    """Write beside the final name, then rename: a reader sees the whole file or none."""
-    from tempfile import mkstemp
-
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
-    except OSError as error:
+        files.write(path.parent, path.name, content)
+    except files.UnwritableFolder as error:
         raise MissingData(
-            f"{source.name}: could not write {path} ({_reason(error)}); "
+            f"{source.name}: {error}; "
             f"set XDG_CACHE_HOME to a folder that can be written to, or {_own_copy(source)}"
         ) from error
 
@@ -224,7 +212,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _how_to_get(source: Source) -> str:
-    return f"call datasets.fetch(datasets.{source.name.upper()}), or {_own_copy(source)}"
+    return f"run `breakeven datasets fetch {source.name}`, or {_own_copy(source)}"
 
 
 def _own_copy(source: Source) -> str:

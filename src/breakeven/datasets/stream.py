@@ -49,13 +49,15 @@ class Stream:
         """Numbers in a row; None when the points are types."""
         return int(self.points.shape[1]) if self.points.ndim == 2 else None
 
-    def first(self, rounds: int) -> "Stream":
-        """The same stream, ended early.
+    def first(self, rounds: int | None) -> "Stream":
+        """The same stream, ended early, or not at all with None.
 
         >>> stream = Stream([0, 1, 0], [0.9, 2.1, 1.2], [1.0, 2.0, 1.0], noise_std=0.1, name="two types")
         >>> stream.first(2).labels.tolist()
         [0.9, 2.1]
         """
+        if rounds is None:
+            return self
         end = expect.whole("rounds", rounds, most=len(self))
         return Stream(self.points[:end], self.labels[:end], self.truth[:end], self.noise_std, self.name)
 

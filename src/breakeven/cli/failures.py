@@ -1,0 +1,97 @@
+"""What goes wrong becomes one line on standard error and an exit code; only a bug shows a traceback.
+
+With `--json` the line is `{"error": {"kind": …, "message": …}}`. `FAILURES` is the one table of all this.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import typer
+
+from breakeven.cli.output import as_line, print_json, show_whatever_comes
+from breakeven.errors import BreakevenError
+
+REFUSED = typer.BadParameter.__mro__[2]  # the root of what typer refuses; it exports no name for it
+TYPER_INTERRUPTED = 130  # what typer returns after Ctrl-C
+NOBODY_READS = 1
+
+
+class Failure(NamedTuple):
+    """How a class of errors ends: exit code, kind (the name of the class itself where None) and wording."""
+
+    exit_code: int
+    kind: str | None
+    wording: Callable[[Any], str]
+
+
+def _usage(error: Any) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "breakeven"
+    return f"{error.format_message().rstrip('.')} (see `{command} --help`)"
+
+
+def _interrupted(error: BaseException) -> str:
+    return "interrupted"
+
+
+def _system(error: OSError) -> str:
+    reason = error.strerror or str(error) or type(error).__name__
+    return reason if error.filename is None else f"{os.fsdecode(error.filename)}: {reason}"
+
+
+FAILURES: dict[type[BaseException], Failure] = {
+    BreakevenError: Failure(2, None, str),
+    REFUSED: Failure(2, "UsageError", _usage),
+    KeyboardInterrupt: Failure(2, "Interrupted", _interrupted),
+    typer.Abort: Failure(2, "Interrupted", _interrupted),
+    OSError: Failure(2, None, _system),
+}
+
+
+def run(command: Any, words: list[str]) -> int:
+    """Run a command on these words; the exit code, once what went wrong is told."""
+    show_whatever_comes(sys.stdout)
+    try:
+        code = command.main(words, prog_name="breakeven", standalone_mode=False)
+        if code == TYPER_INTERRUPTED:
+            raise KeyboardInterrupt
+        print(end="", flush=True)
+    except tuple(FAILURES) as error:
+        _drop_what_cannot_be_written()
+        return NOBODY_READS if isinstance(error, BrokenPipeError) else _tell(error, "--json" in words)
+    return int(code or 0)
+
+
+def described(error: BaseException) -> dict[str, str]:
+    """The kind of an error, and its message on one line.
+
+    >>> described(PermissionError(13, "Permission denied", "a[1].csv"))
+    {'kind': 'PermissionError', 'message': 'a[1].csv: Permission denied'}
+    """
+    failure = _failure(error)
+    return {"kind": failure.kind or type(error).__name__, "message": as_line(failure.wording(error))}
+
+
+def _tell(error: BaseException, as_json: bool) -> int:
+    told = described(error)
+    with suppress(OSError):
+        if as_json:
+            print_json({"error": told}, to=sys.stderr)
+        else:
+            print(f"breakeven: {told['message']}", file=sys.stderr)
+    return _failure(error).exit_code
+
+
+def _failure(error: BaseException) -> Failure:
+    return next(failure for kind, failure in FAILURES.items() if isinstance(error, kind))
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Python would try again at its end, and complain in words of its own."""
+    try:
+        print(end="", flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

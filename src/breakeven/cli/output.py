@@ -1,0 +1,61 @@
+"""What commands print: plain text for people and pipes alike, or one JSON document with `--json`.
+
+Names and paths are shown as they are; what no terminal can show, such as a line end in one, is escaped.
+"""
+
+import sys
+from collections.abc import Mapping
+from io import TextIOWrapper
+from typing import Annotated, Any, TextIO
+
+import msgspec
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def print_json(document: object, to: TextIO | None = None) -> None:
+    """Print one JSON document on a line of its own.
+
+    >>> print_json({"labels": 72, "costs": [100.0, None]})
+    {"labels":72,"costs":[100.0,null]}
+    """
+    print(msgspec.json.encode(document, enc_hook=_as_text).decode(), file=to or sys.stdout)
+
+
+def show_whatever_comes(stream: object) -> None:
+    """Let a stream escape the letters that its encoding lacks, where it would otherwise give up."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+
+
+def as_line(text: object) -> str:
+    r"""The text on one line that can be printed anywhere.
+
+    >>> print(as_line("expected one of:\n\tred, blue"), as_line("[b]\x1b\udcff"))
+    expected one of: red, blue [b]\x1b\udcff
+    """
+    line = " ".join(part.strip() for part in str(text).splitlines())
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line)
+
+
+def facts(title: str, rows: Mapping[str, str]) -> str:
+    r"""A title and, indented below it, what is known under it; a value may have several lines.
+
+    >>> print(facts("apples", {"colour": "red", "from": "here\nand there"}))
+    apples
+        colour  red
+        from    here
+                and there
+    """
+    width = max(map(len, rows))
+    lines = [title]
+    for name, value in rows.items():
+        first, *others = value.split("\n")
+        lines.append(f"    {name:{width}}  {first}")
+        lines.extend(f"    {'':{width}}  {other}" for other in others)
+    return "\n".join(lines)
+
+
+def _as_text(value: Any) -> str:
+    return str(value).encode(errors="backslashreplace").decode()

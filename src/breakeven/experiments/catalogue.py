@@ -1,0 +1,208 @@
+"""Everything that can be reproduced, by name: which jobs it needs, and what is shown of them.
+
+A name is that of a panel, of another exhibit, or of a group of them.
+"""
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from breakeven.datasets import all_sources, locate
+from breakeven.errors import expect
+from breakeven.experiments import bounds, rates, skew
+from breakeven.experiments.exhibits import (
+    ablations,
+    endpoints,
+    hartmann,
+    headlines,
+    illustration,
+    panels,
+    readings,
+    scales,
+)
+from breakeven.experiments.exhibits.ablations import ABLATIONS
+from breakeven.experiments.exhibits.panels import PANELS, Panel
+from breakeven.experiments.job import Job
+from breakeven.experiments.optima import optima_jobs
+from breakeven.experiments.panel_job import PanelJob
+from breakeven.experiments.problem import HELD_OUT, RECIPES, Recipe
+from breakeven.experiments.scales import grid_jobs
+from breakeven.experiments.trials import Results
+from breakeven.values import Figure, Section
+
+THEORY_TRIALS = 10
+
+
+class Wish(NamedTuple):
+    """What someone wants to see: exhibits by name, recipes, and trials (None: as many as the paper)."""
+
+    names: tuple[str, ...]
+    recipes: tuple[Recipe, ...] = RECIPES
+    trials: int | None = None
+
+    @property
+    def panels(self) -> list[Panel]:
+        """The panels among the names."""
+        return [panel for panel in PANELS if panel.name in self.names]
+
+    def trials_of(self, published: int) -> int:
+        """How many, where the paper has this many."""
+        return published if self.trials is None else self.trials
+
+
+def wish(names: Iterable[str] = (), recipe: str = "both", trials: int | None = None) -> Wish:
+    """Check what someone asks for; no names mean everything.
+
+    >>> wish(["branin"], "text").names
+    ('branin-b10', 'branin-b100')
+    """
+    expect.one_of("recipe", recipe, (*RECIPES, "both"))
+    recipes = tuple(one for one in RECIPES if recipe in (one, "both"))
+    if trials is not None:
+        trials = expect.whole("trials", trials, least=1, most=HELD_OUT)
+    asked = [one for name in names for one in _resolved(name)]
+    return Wish(tuple(name for name in NAMES if name in asked) if asked else NAMES, recipes, trials)
+
+
+def _resolved(name: str) -> list[str]:
+    """The names that one name stands for: itself, those that it begins, or those of a group."""
+    found = [one for one in NAMES if one == name or one.startswith(f"{name}-")] or [*GROUPS.get(name, ())]
+    if not found:
+        near = get_close_matches(name, [*NAMES, *GROUPS], n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        expected = "a name that `breakeven reproduce --list` shows, or the beginning of one such as branin"
+        expect.refuse("panel", expected, f"{name!r}{hint}", described=True)
+    return found
+
+
+def check_data(asked: Wish) -> None:
+    """Raise what `datasets.locate` raises where a data file is needed and not here, before any work."""
+    grids = PANELS if "scales" in asked.names else ()
+    problems = {panel.problem.name for panel in (*asked.panels, *grids)}
+    for source in all_sources():
+        if any(name.startswith(source.name) for name in problems):
+            locate(source)
+
+
+# -- what is run -------------------------------------------------------------------------------------
+
+
+def phases(asked: Wish) -> dict[str, list[Job]]:
+    """The jobs behind a wish: first the panels and ablations, then the theory, then the grids over λ."""
+    found = {
+        "Panels and ablations": _panel_jobs(asked) + _ablation_jobs(asked) + _optima_jobs(asked),
+        "Bounds, rates and skew": _theory_jobs(asked),
+        "λ on held-out streams": _grid_jobs(asked),
+    }
+    return {phase: jobs for phase, jobs in found.items() if jobs}
+
+
+def _panel_jobs(asked: Wish) -> list[Job]:
+    problems = dict.fromkeys(panel.problem for panel in asked.panels)
+    return [
+        PanelJob(problem.name, recipe, trial)
+        for recipe in asked.recipes
+        for problem in problems
+        for trial in range(asked.trials_of(problem.trials))
+    ]
+
+
+def _ablation_jobs(asked: Wish) -> list[Job]:
+    return [
+        job
+        for recipe in asked.recipes
+        for ablation in ABLATIONS
+        if ablation.name in asked.names
+        for job in ablation.jobs(recipe, asked.trials_of(ablation.problem.trials))
+    ]
+
+
+def _optima_jobs(asked: Wish) -> list[Job]:
+    wanted = "hartmann-trials" in asked.names and "figures" in asked.recipes
+    return optima_jobs(asked.trials_of(10)) if wanted else []
+
+
+def _theory_jobs(asked: Wish) -> list[Job]:
+    trials = asked.trials_of(THEORY_TRIALS)
+    return [
+        *(skew.jobs(trials) if "skew" in asked.names else []),
+        *(bounds.jobs(trials) if "bounds" in asked.names else []),
+        *(rates.jobs(trials) if "rates" in asked.names else []),
+    ]
+
+
+def _grid_jobs(asked: Wish) -> list[Job]:
+    if "scales" not in asked.names:
+        return []
+    return [
+        job
+        for recipe in asked.recipes
+        for panel in PANELS
+        for job in grid_jobs(panel.problem, panel.price, recipe, asked.trials_of(panel.problem.trials))
+    ]
+
+
+# -- what is shown -----------------------------------------------------------------------------------
+
+
+def sections(asked: Wish, results: Results) -> list[Section]:
+    """The parts of the report, in the order in which they are read."""
+    shown = asked.panels
+    wanted: list[tuple[bool, Callable[[], Section | None]]] = [
+        ("first-figure" in asked.names, illustration.section),
+        (bool(shown), lambda: endpoints.section(results, shown)),
+        (bool(shown), lambda: headlines.section(results, shown)),
+        *[(bool(family), _family(title, family, results)) for title, family in _families(shown).items()],
+        ("hartmann-trials" in asked.names, lambda: hartmann.section(results)),
+        (bool(shown), lambda: readings.section(results, shown)),
+        (True, lambda: ablations.section(results)),
+        ("scales" in asked.names, lambda: scales.section(results)),
+        ("bounds" in asked.names, lambda: bounds.section(results)),
+        ("rates" in asked.names, lambda: rates.section(results)),
+        ("skew" in asked.names, lambda: skew.section(results)),
+        (bool(shown), endpoints.differences),
+    ]
+    made = [make() for wanted_one, make in wanted if wanted_one]
+    return [section for section in made if section is not None]
+
+
+def _families(shown: list[Panel]) -> dict[str, list[Panel]]:
+    titles = {
+        "discrete": "Discrete types",
+        "branin": "Branin",
+        "hartmann": "Hartmann",
+        "parkinsons": "Medicine: Parkinsons",
+        "supernova": "Astronomy: supernova",
+    }
+    return {title: [p for p in shown if p.name.startswith(start)] for start, title in titles.items()}
+
+
+def _family(title: str, family: list[Panel], results: Results) -> Callable[[], Section]:
+    def make() -> Section:
+        figures: list[Figure] = [panels.figure(panel, results) for panel in family]
+        return Section(title=title, figures=figures)
+
+    return make
+
+
+def compared(results: Results, shown: list[Panel]) -> list[dict[str, Any]]:
+    """The end points as records, for machines."""
+    return [row.record() for row in endpoints.rows(results, shown)]
+
+
+EXHIBITS = {
+    **{panel.name: panel.title for panel in PANELS},
+    **{one.name: f"λ from {one.scales[0]:g} to {one.scales[-1]:g}: {one.problem.title}" for one in ABLATIONS},
+    "hartmann-trials": "Hartmann, trial by trial: what its fits ran to",
+    "first-figure": "Which points were labelled, and two newcomers explained",
+    "skew": "The same function under uniform, lopsided and one-type arrivals",
+    "bounds": "Theorems 1 and 2 around the measured loss, and Theorem 3 as a table",
+    "rates": "How the loss grows in T, K and B",
+    "scales": "λ as published, tuned on held-out streams, and the best in hindsight",
+}
+NAMES = tuple(EXHIBITS)
+GROUPS = {
+    "all": NAMES,
+    "panels": tuple(panel.name for panel in PANELS),
+    "ablations": tuple(ablation.name for ablation in ABLATIONS),
+}

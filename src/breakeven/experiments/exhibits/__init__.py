@@ -1,0 +1,1 @@
+"""From finished runs to what a report shows: figures, tables and the sentences between them."""

@@ -1,0 +1,115 @@
+"""The paper's two ablations over λ, and which way labels go with it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from breakeven.experiments.curve import Curve
+from breakeven.experiments.drawing import figure_of, mean_line
+from breakeven.experiments.job import Job
+from breakeven.experiments.problem import Problem, Recipe
+from breakeven.experiments.problems import problem_named
+from breakeven.experiments.scales import ScaleJob
+from breakeven.experiments.trials import Results, average, trials_of
+from breakeven.values import Cell, Chart, Figure, Line, Section, Table
+
+
+class Ablation(NamedTuple):
+    """A problem at a price, run at several scales."""
+
+    name: str
+    problem: Problem
+    label_cost: float
+    scales: tuple[float, ...]
+
+    def jobs(self, recipe: Recipe, trials: int) -> list[Job]:
+        """One for each trial."""
+        return [
+            ScaleJob(self.problem.name, recipe, self.label_cost, trial, self.scales)
+            for trial in range(trials)
+        ]
+
+
+ABLATIONS = (
+    Ablation("ablation-discrete", problem_named("discrete-k10-uniform"), 10.0, (0.1, 0.25, 0.5, 0.75, 1.0)),
+    Ablation("ablation-branin", problem_named("branin"), 10.0, (0.5, 1.0, 1.5, 2.0)),
+)
+
+Trials = list[tuple[ScaleJob, dict[str, Curve]]]
+COLUMNS = ["ablation", "recipe", "λ", "labels", "loss", "error"]
+
+
+def section(results: Results) -> Section | None:
+    """Both ablations in every recipe that was run; None when none was."""
+    figures, rows = [], []
+    for ablation in ABLATIONS:
+        charts = []
+        for recipe in ("figures", "text"):
+            trials = trials_of(
+                results,
+                ScaleJob,
+                problem=ablation.problem.name,
+                recipe=recipe,
+                label_cost=ablation.label_cost,
+                scales=ablation.scales,
+            )
+            if trials:
+                charts += _charts(ablation, recipe, trials)
+                rows += _rows(ablation, recipe, trials)
+        if charts:
+            figures.append(_figure(ablation, charts))
+    if not figures:
+        return None
+    return Section(
+        title="Ablations over λ",
+        text=[
+            "The text says that a small λ labels less. By the rule it labels more, since it lowers the "
+            f"threshold: {_direction(rows)}."
+        ],
+        tables=[Table(name="ablations", title="At the end", columns=COLUMNS, rows=rows)],
+        figures=figures,
+    )
+
+
+def _figure(ablation: Ablation, charts: list[Chart]) -> Figure:
+    return figure_of(
+        ablation.name, f"Ablation over λ: {ablation.problem.title}, B={ablation.label_cost:g}", charts
+    )
+
+
+def _charts(ablation: Ablation, recipe: Recipe, trials: Trials) -> list[Chart]:
+    losses: list[Line] = []
+    errors: list[Line] = []
+    for scale in ablation.scales:
+        curves = [results[repr(scale)] for _, results in trials]
+        rounds = [float(round) for round in curves[0].rounds]
+        costs = np.array([curve.average_loss(ablation.label_cost) for curve in curves])
+        losses.append(mean_line(f"λ = {scale:g}", rounds, costs))
+        errors.append(mean_line(f"λ = {scale:g}", rounds, np.array([c.average_error() for c in curves])))
+    title = f"{ablation.problem.title}, B={ablation.label_cost:g} · {recipe}"
+    return [
+        Chart(name=f"{recipe}-loss", title=title, x_label="round", y_label="average loss", lines=losses),
+        Chart(name=f"{recipe}-error", title=title, x_label="round", y_label="average error", lines=errors),
+    ]
+
+
+def _rows(ablation: Ablation, recipe: Recipe, trials: Trials) -> list[list[Cell]]:
+    rows: list[list[Cell]] = []
+    for scale in ablation.scales:
+        curves = [results[repr(scale)] for _, results in trials]
+        labels = average([curve.labels[-1] for curve in curves]).mean
+        loss = average([curve.average_loss(ablation.label_cost)[-1] for curve in curves]).mean
+        error = average([curve.average_error()[-1] for curve in curves]).mean
+        rows.append([ablation.name, recipe, scale, float(labels), float(loss), float(error)])
+    return rows
+
+
+def _direction(rows: list[list[Cell]]) -> str:
+    """Labels at the least and at the largest scale of each ablation."""
+    groups: dict[tuple[Cell, Cell], list[list[Cell]]] = {}
+    for row in rows:
+        groups.setdefault((row[0], row[1]), []).append(row)
+    return "; ".join(
+        f"{name} ({recipe}) {group[0][3]:,.0f} labels at {group[0][2]}, {group[-1][3]:,.0f} at {group[-1][2]}"
+        for (name, recipe), group in groups.items()
+    )

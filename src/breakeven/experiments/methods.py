@@ -1,0 +1,78 @@
+"""The methods that the paper compares, each as a learner: one belief, another rule.
+
+A rule that never looks at the price runs once a stream and is priced afterwards; Algorithm 1 or 2 and the
+naive one run at every price.
+"""
+
+from collections.abc import Iterator
+from math import isinf
+from typing import Literal
+
+from breakeven.experiments.problem import Price, Problem, Recipe
+from breakeven.experiments.published_process import Fits
+from breakeven.learner import Learner
+from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, VariableUncertainty
+from breakeven.values import Verdict, View
+
+PROBABILITIES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+Reading = Literal["printed", "figures", "figures_gp", "uncertain", "original"]
+READINGS: tuple[Reading, ...] = ("printed", "figures", "figures_gp", "uncertain", "original")
+BUDGET = 0.1  # the share of labels that the original reading of VAR-UNCERTAINTY is held to
+
+
+class NewTypesFirst(Rule):
+    """Another rule, but a type without labels is always labelled, as in the published code.
+
+    >>> NewTypesFirst(RandomSelect(0.5)).rule.probability
+    0.5
+    """
+
+    rule: RandomSelect
+
+    def decide(self, view: View) -> Verdict:
+        """Ask for a first label; else as the other rule says."""
+        if isinf(view.uncertainty):
+            return Verdict(True, reason="first_of_type")
+        return self.rule.decide(view)
+
+
+def learners(problem: Problem, recipe: Recipe, trial: int) -> Iterator[tuple[str, Learner]]:
+    """Every method of a panel with the name of its run; fits are shared where labels are alike."""
+    fits = Fits()
+    for price in problem.prices:
+        yield f"algorithm-{price.tag}", algorithm(problem, recipe, price, price.scale, trial, fits)
+        naive = naive_algorithm(problem, recipe, price, trial)
+        if naive is not None:
+            yield f"naive-{price.tag}", naive
+    for name, rule in _baselines(recipe):
+        belief = problem.belief(recipe, fits)
+        yield name, Learner(belief, rule, label_cost=1.0, warmup=problem.warmup, seed=trial)
+    yield "never", Learner(problem.silent_belief(), Never(), label_cost=1.0)
+
+
+def algorithm(
+    problem: Problem, recipe: Recipe, price: Price, scale: float, trial: int, fits: Fits
+) -> Learner:
+    """Algorithm 1 or 2 with this scale λ."""
+    rule = Threshold(scale, "stream" if recipe == "figures" else "type")
+    belief = problem.belief(recipe, fits)
+    return Learner(belief, rule, label_cost=price.label_cost, warmup=problem.warmup, seed=trial)
+
+
+def naive_algorithm(problem: Problem, recipe: Recipe, price: Price, trial: int) -> Learner | None:
+    """Algorithm 1 over the halves of every axis; None where points are types."""
+    belief = problem.naive_belief(recipe)
+    if belief is None or price.naive_scale is None:
+        return None
+    rule = Threshold(price.naive_scale, "stream" if recipe == "figures" else "type")
+    return Learner(belief, rule, label_cost=price.label_cost, warmup=problem.warmup, seed=trial)
+
+
+def _baselines(recipe: Recipe) -> Iterator[tuple[str, Rule]]:
+    for probability in PROBABILITIES:
+        rule = RandomSelect(probability)
+        yield f"random-{probability:g}", NewTypesFirst(rule) if recipe == "figures" else rule
+    for reading in READINGS:
+        budget = BUDGET if reading == "original" else None
+        yield f"var-{reading}", VariableUncertainty(reading, budget)
+    yield "all", Always()

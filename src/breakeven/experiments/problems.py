@@ -1,0 +1,179 @@
+"""The nine problems of the paper's experiments: types, two functions, patients and supernovae."""
+
+from functools import lru_cache
+from typing import Literal
+
+from breakeven import datasets
+from breakeven.beliefs import Belief, Cells, GaussianProcess, TypeMeans
+from breakeven.datasets import Stream
+from breakeven.experiments.problem import HELD_OUT, Price, Problem, Recipe
+from breakeven.experiments.published_process import Fits, PublishedProcess
+
+DELTA = 0.01
+Arrivals = Literal["uniform", "lopsided"]
+Corners = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+class Discrete(Problem):
+    """K types, uniform or lopsided."""
+
+    algorithm = "Algorithm 1"
+    trials = 10
+    rounds = 10_000
+
+    def __init__(self, types: int, arrivals: Arrivals, prices: tuple[Price, ...]) -> None:
+        self.types, self.arrivals, self.prices = types, arrivals, prices
+        self.name = f"discrete-k{types}-{arrivals}"
+        self.title = f"{types} types, {arrivals} arrivals"
+
+    def stream(self, recipe: Recipe, trial: int) -> Stream:
+        """Means are fixed over the trials; the published ones are drawn in sequence."""
+        if recipe == "figures" and trial < HELD_OUT:
+            return _published_types(self.types, self.arrivals, max(self.trials, trial + 1))[trial]
+        return datasets.discrete_stream(self.types, self.rounds, seed=trial + 1, arrivals=self.arrivals)
+
+    def belief(self, recipe: Recipe, fits: Fits) -> Belief:
+        """One mean for each type."""
+        return TypeMeans(noise_std=0.1, delta=DELTA)
+
+    def silent_belief(self) -> Belief:
+        """The middle of [0, 1], where the means are known to lie."""
+        return TypeMeans(noise_std=0.1, delta=DELTA, prior_mean=0.5)
+
+
+class Smooth(Problem):
+    """A function of numbers, believed to be a Gaussian process."""
+
+    algorithm = "Algorithm 2"
+    dim: int
+    noise_std: float
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+    @property
+    def warmup(self) -> int:
+        """The paper's first 5d labels."""
+        return 5 * self.dim
+
+    def belief(self, recipe: Recipe, fits: Fits) -> Belief:
+        """Fitted once, after the warm-up (text), or at every label (figures)."""
+        if recipe == "figures":
+            return PublishedProcess(self.dim, self.noise_std, fits)
+        return GaussianProcess(self.dim, self.noise_std, fit="after_warmup")
+
+    def silent_belief(self) -> Belief:
+        """The prior mean, zero, everywhere."""
+        return GaussianProcess(self.dim, self.noise_std)
+
+    def naive_belief(self, recipe: Recipe) -> Belief:
+        """Halves of the domain."""
+        low, high = self.naive_box(recipe)
+        return Cells(low, high, self.noise_std, DELTA)
+
+    def naive_box(self, recipe: Recipe) -> Corners:
+        """The box whose axes are halved."""
+        return self.low, self.high
+
+
+class Branin(Smooth):
+    """Branin under uniform arrivals."""
+
+    name, title = "branin", "Branin, uniform arrivals"
+    trials, rounds, dim, noise_std = 10, 300, 2, 5.0
+    low, high = (-5.0, 0.0), (10.0, 15.0)
+    prices = (Price(10.0, 1.0, 10.0), Price(100.0, 1.0, 10.0))
+
+    def stream(self, recipe: Recipe, trial: int) -> Stream:
+        """The first 300 points of each published stream, or of our own."""
+        if recipe == "figures" and trial < HELD_OUT:
+            return datasets.branin_figures_trials(trial + 1, self.rounds)[trial]
+        return datasets.branin_stream(self.rounds, seed=trial + 1)
+
+
+class Hartmann(Smooth):
+    """Hartmann in six dimensions under lopsided arrivals."""
+
+    name, title = "hartmann", "Hartmann, lopsided arrivals"
+    trials, rounds, dim, noise_std = 10, 300, 6, 0.5
+    low, high = (0.0,) * 6, (1.0,) * 6
+    prices = (Price(10.0, 0.5, 10.0), Price(100.0, 0.5, 10.0))
+
+    def stream(self, recipe: Recipe, trial: int) -> Stream:
+        """The published 20% part ends at 0.8; in the text it ends at 1."""
+        if recipe == "figures":  # its held-out streams are the next ones of the same draws
+            return datasets.hartmann_figures_trials(trial + 1, self.rounds)[trial]
+        return datasets.hartmann_stream(self.rounds, seed=trial + 1)
+
+
+class Parkinsons(Smooth):
+    """42 patients, nine measurements of their voice, and an expert's score."""
+
+    trials, dim, noise_std = 5, 9, 1.0
+
+    def __init__(self, arrivals: Arrivals, prices: tuple[Price, ...]) -> None:
+        self.arrivals, self.prices = arrivals, prices
+        self.name = f"parkinsons-{arrivals}"
+        self.title = f"Parkinsons, {arrivals} arrivals"
+
+    def stream(self, recipe: Recipe, trial: int) -> Stream:
+        """Trials differ in their noise; the held-out ones are other recordings of the patients."""
+        if trial >= HELD_OUT:
+            other = trial + 1
+            return datasets.parkinsons_stream(self.arrivals, seed=other, sample_seed=other, order_seed=other)
+        if recipe == "figures":
+            return datasets.parkinsons_figures_trials(self.arrivals, trials=trial + 1)[trial]
+        return datasets.parkinsons_stream(self.arrivals, seed=trial + 1)
+
+    def naive_box(self, recipe: Recipe) -> Corners:
+        """The published cells ask whether x < 0.5, whatever x measures; the text halves the domain."""
+        if recipe == "figures":
+            return (0.0,) * self.dim, (1.0,) * self.dim
+        features = datasets.read_recordings().features
+        return tuple(features.min(axis=0).tolist()), tuple(features.max(axis=0).tolist())
+
+
+class Supernova(Smooth):
+    """How likely 192 supernovae are, given three constants of the universe."""
+
+    name, title = "supernova", "Supernova"
+    trials, dim, noise_std = 5, 3, 10.0
+    low, high = (60.0, 0.0, 0.0), (80.0, 1.0, 1.0)
+    prices = (Price(1.0, 1.0, 50.0), Price(10.0, 1.0, 30.0), Price(100.0, 1.0, 10.0))
+
+    def stream(self, recipe: Recipe, trial: int) -> Stream:
+        """The text's points lie in the true domain; the figures' are the data rows themselves."""
+        if recipe == "figures":
+            return datasets.supernova_figures_trials(trials=trial + 1)[trial]
+        points_seed = trial + 1 if trial >= HELD_OUT else 0
+        return datasets.supernova_stream(seed=trial + 1, points_seed=points_seed)
+
+    def naive_box(self, recipe: Recipe) -> Corners:
+        """As with the patients."""
+        return (self.low, self.high) if recipe == "text" else ((0.0,) * 3, (1.0,) * 3)
+
+
+@lru_cache(maxsize=1)
+def _published_types(types: int, arrivals: Arrivals, trials: int) -> list[Stream]:
+    return datasets.figures_trials(types, arrivals, trials)
+
+
+PROBLEMS: tuple[Problem, ...] = (
+    Discrete(10, "uniform", (Price(10.0, 0.5), Price(100.0, 0.25))),
+    Discrete(10, "lopsided", (Price(10.0, 0.5), Price(100.0, 0.25))),
+    Discrete(100, "uniform", (Price(10.0, 2.0), Price(100.0, 0.75))),
+    Discrete(100, "lopsided", (Price(10.0, 2.0), Price(100.0, 0.5))),
+    Branin(),
+    Hartmann(),
+    Parkinsons("uniform", (Price(10.0, 5.0, 5.0),)),
+    Parkinsons("lopsided", (Price(10.0, 5.0, 5.0), Price(100.0, 5.0, 5.0))),
+    Supernova(),
+)
+
+
+def problem_named(name: str) -> Problem:
+    """The problem of this name.
+
+    >>> problem_named("branin").warmup
+    10
+    """
+    return next(problem for problem in PROBLEMS if problem.name == name)

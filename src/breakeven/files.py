@@ -1,0 +1,57 @@
+"""How a file comes to be: written beside its name, then renamed. A reader sees the whole file or none."""
+
+import os
+from pathlib import Path
+from uuid import uuid4
+
+from breakeven.errors import BreakevenError
+from breakeven.errors.expect import refuse
+
+
+class UnwritableFolder(BreakevenError, OSError):
+    """A file could not be put into a folder; the message names the folder and the reason.
+
+    >>> issubclass(UnwritableFolder, OSError)
+    True
+    """
+
+
+def check_folder(folder: Path) -> None:
+    """Make a folder, and raise where nothing can be written to it."""
+    write(folder, ".writable", b"")
+    (folder / ".writable").unlink()
+
+
+def write(folder: Path, name: str, content: bytes) -> Path:
+    """Put a file into a folder, which is made if it is not there; a failure leaves the old file as it was.
+
+    >>> write(Path("/dev/null"), "page.html", b"")
+    Traceback (most recent call last):
+    breakeven.files.UnwritableFolder: /dev/null: could not write page.html (File exists)
+    """
+    if not name.strip(".") or "/" in name or "\\" in name:
+        refuse("name", "a file's name, without a folder", name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _replace(folder / name, content)
+    except (OSError, ValueError) as error:
+        raise UnwritableFolder(f"{folder}: could not write {name} ({_reason(error)})") from error
+    return folder / name
+
+
+def _replace(path: Path, content: bytes) -> None:
+    beside = path.with_name(f".{uuid4().hex}.part")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _reason(error: OSError | ValueError) -> str:
+    told = getattr(error, "strerror", None) or error
+    return " ".join(str(told).split()) or type(error).__name__

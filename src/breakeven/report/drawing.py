@@ -1,0 +1,243 @@
+"""A chart as a picture: PNG on white, and SVG that follows the reader from light to dark.
+
+The only module that knows matplotlib, which it loads when the first chart is drawn.
+"""
+
+from collections.abc import Iterable
+from io import BytesIO
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from breakeven.errors import BreakevenError
+from breakeven.report.notes import Box, best_box, inked
+from breakeven.report.ranges import along, y_range
+from breakeven.report.styles import AFTER_DARK, GRID, INK, PAPER, Style
+from breakeven.values.exhibit import Chart, Line, Note
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Transform
+
+Array = NDArray[np.float64]
+
+WIDTH, HEIGHT = 5.2, 3.4
+LETTERS_A_ROW = 52
+LETTERS_A_NOTE = 28
+MARKERS_A_LINE = 7
+MOST_COLUMNS = 4
+JOINED = ("line", "dashed")
+LOOK = {
+    "svg.hashsalt": "breakeven",
+    "font.size": 10.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "lines.linewidth": 1.7,
+    "lines.markersize": 5.0,
+    "legend.frameon": False,
+}
+
+
+MANY_DOTS = 50  # beyond that they are drawn smaller
+
+
+class MissingMatplotlib(BreakevenError, ImportError):
+    """Pictures need matplotlib, and it is not installed.
+
+    >>> issubclass(MissingMatplotlib, ImportError)
+    True
+    """
+
+
+def check_matplotlib() -> None:
+    """Raise where pictures cannot be drawn, before the work for them is done."""
+    try:
+        import matplotlib  # noqa: F401  (whether it can be imported is the question)
+    except ImportError as error:
+        raise MissingMatplotlib(
+            "matplotlib is needed to draw figures; install it with `pip install 'breakeven[report]'`"
+        ) from error
+
+
+def draw(chart: Chart, styles: dict[str, Style]) -> dict[str, bytes]:
+    """The picture of a chart, by the ending of its file: png and svg."""
+    check_matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.style import context
+
+    with context(["default", LOOK]):
+        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained", facecolor=PAPER)
+        axes = figure.add_subplot(facecolor=PAPER)
+        drawn = {line.label: _draw_line(axes, line, styles[line.label], chart) for line in chart.lines[::-1]}
+        _scale(axes, chart)
+        _name(figure, chart.title, {line.label: drawn[line.label] for line in chart.lines})
+        axes.set_xlabel(_plain(fill(chart.x_label, LETTERS_A_ROW)))
+        axes.set_ylabel(_plain(fill(chart.y_label, LETTERS_A_NOTE)))
+        figure.draw_without_rendering()  # lays it out: only now it is known where on the paper a point lies
+        figure.set_layout_engine("none")
+        _draw_notes(figure, axes, chart)
+        png = _saved(figure, format="png", dpi=200, metadata={"Software": None})
+        svg = _saved(figure, format="svg", metadata={"Date": None, "Creator": None, "Title": chart.title})
+    return {"png": png, "svg": svg.replace(b"</style>", _after_dark().encode() + b"</style>", 1)}
+
+
+def _draw_line(axes: "Axes", line: Line, style: Style, chart: Chart) -> Any:
+    """Draw one line and its band; what is drawn later lies on top."""
+    y = _seen(line.y)
+    (drawn,) = axes.plot(line.x, y, color=style.colour, **_look(line, style, chart))
+    if line.low is None or line.high is None:
+        return drawn
+    if line.kind in JOINED:
+        axes.fill_between(
+            line.x, _seen(line.low), _seen(line.high), color=style.colour, alpha=0.16, linewidth=0
+        )
+    else:
+        axes.vlines(line.x, _seen(line.low), _seen(line.high), color=style.colour, linewidth=1.1)
+    return drawn
+
+
+def _look(line: Line, style: Style, chart: Chart) -> dict[str, Any]:
+    dashes = (0, style.dashes) if style.dashes else "solid"
+    match line.kind:
+        case "line":
+            return {"linestyle": dashes, "marker": style.marker, "markevery": _marked(line, chart)}
+        case "dashed":
+            return {"linestyle": (0, (4, 2.2)), "linewidth": 1.4}
+        case "dots":
+            size = 6.5 if len(line.x) <= MANY_DOTS else 3.5
+            return {"linestyle": "none", "marker": style.marker, "markersize": size}
+        case "rings":
+            return {"linestyle": "none", "marker": style.marker, "markersize": 8, "markerfacecolor": "none"}
+        case "crosses":
+            return {"linestyle": "none", "marker": style.cross, "markersize": 7.5, "markeredgewidth": 1.8}
+
+
+def _marked(line: Line, chart: Chart) -> list[int]:
+    """Which points of a line carry its marker: all of a few, else some at even distances."""
+    if len(line.x) <= MARKERS_A_LINE:
+        return list(range(len(line.x)))
+    order = [one.label for one in chart.lines].index(line.label)
+    places = (np.arange(MARKERS_A_LINE) + (order + 1) / (len(chart.lines) + 1)) / MARKERS_A_LINE
+    near = np.abs(along(line.x, log=chart.log_x)[:, None] - places).argmin(axis=0)
+    return sorted({int(index) for index in near})
+
+
+def _scale(axes: "Axes", chart: Chart) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    shown = y_range(chart)
+    if chart.log_x and any(x > 0 for line in chart.lines for x in line.x):
+        axes.set_xscale("log")
+    if chart.log_y and shown is not None:
+        axes.set_yscale("log")
+    axes.margins(x=0.03)
+    if shown is not None:
+        axes.set_ylim(*shown)
+    for axis in (axes.xaxis, axes.yaxis):
+        low, high = axis.get_view_interval()
+        if axis.get_scale() == "log":
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=8))
+            axis.set_minor_formatter(NullFormatter())
+        axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
+
+
+def _draw_notes(figure: "Figure", axes: "Axes", chart: Chart) -> None:
+    """Words beside their points, with a thin line from one to the other."""
+    frame = Box(*_on_paper(figure, axes.transAxes, [(0.0, 0.0), (1.0, 1.0)]).ravel())
+    lines = [
+        inked(_on_paper(figure, axes.transData, zip(line.x, line.y, strict=True)), joined=line.kind in JOINED)
+        for line in chart.lines
+    ]
+    taken: list[Box] = []
+    for note in chart.notes:
+        ((x, y),) = _on_paper(figure, axes.transData, [(note.x, note.y)])
+        text = fill(note.text, LETTERS_A_NOTE)
+        taken.append(best_box(text, (x, y), np.vstack([np.empty((0, 2)), *lines]), taken, frame))
+        _draw_note(axes, note, text, taken[-1].left - x, taken[-1].bottom - y)
+
+
+def _on_paper(figure: "Figure", transform: "Transform", places: Iterable[tuple[float, float]]) -> Array:
+    pixels = transform.transform(np.array(list(places)).reshape(-1, 2))
+    return np.asarray(pixels) * 72 / figure.dpi
+
+
+def _draw_note(axes: "Axes", note: Note, text: str, right: float, up: float) -> None:
+    axes.annotate(
+        _plain(text),
+        (note.x, note.y),
+        xytext=(right, up),
+        textcoords="offset points",
+        ha="left",
+        va="bottom",
+        fontsize=9.5,
+        bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
+        arrowprops={
+            "arrowstyle": "-",
+            "color": INK,
+            "linewidth": 0.7,
+            "shrinkA": 0,
+            "shrinkB": 2,
+            "relpos": (0 if right > 0 else 1, 0 if up > 0 else 1),
+        },
+        zorder=5,
+    )
+
+
+def _name(figure: "Figure", title: str, drawn: dict[str, Any]) -> None:
+    """The title and, under it, what each line is: above the axes, where they cover nothing."""
+    for columns in range(MOST_COLUMNS, 0, -1):
+        legend = figure.legend(
+            list(drawn.values()),
+            [_plain(fill(label, LETTERS_A_ROW)) for label in drawn],
+            title=_plain(fill(title, LETTERS_A_ROW)),
+            title_fontproperties={"weight": "bold", "size": 11.5},
+            loc="outside upper left",
+            alignment="left",
+            ncols=columns,
+            fontsize=9.5,
+            handlelength=2.8,
+            columnspacing=1.2,
+            labelspacing=0.25,
+            borderpad=0.2,
+            borderaxespad=0.2,
+        )
+        if columns == 1 or legend.get_window_extent().width < figure.bbox.width:
+            return
+        legend.remove()
+
+
+def _plain(text: str) -> str:
+    return text.replace("$", r"\$")  # a price, not the start of a formula
+
+
+def _seen(values: list[float]) -> Any:
+    numbers = np.array(values, dtype=np.float64)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _saved(figure: "Figure", **how: Any) -> bytes:
+    file = BytesIO()
+    figure.savefig(file, **how)
+    return file.getvalue()
+
+
+def _after_dark() -> str:
+    """A style sheet that turns every colour into its dark one; without it the picture is a light one."""
+    rules = [
+        f'[style*="{use}: {light}"]{{{use}:{dark}!important}}'
+        for light, dark in AFTER_DARK.items()
+        for use in ("fill", "stroke")
+    ]
+    return "\n@media (prefers-color-scheme: dark){\n" + "\n".join(rules) + "\n}\n"

@@ -1,0 +1,69 @@
+"""What part of the numbers a chart shows.
+
+An average over rounds begins with the price of its first label and settles later. The first tenth of such a
+line may leave the picture at the top, so that the rest can be read; single points never do.
+"""
+
+from math import isfinite, log10
+
+import numpy as np
+from numpy.typing import NDArray
+
+from breakeven.values.exhibit import Chart, Line
+
+Array = NDArray[np.float64]
+
+UNSETTLED = 0.1
+MANY_POINTS = 20
+ROOM, ROOM_BY_FACTOR = 0.12, 1.3
+
+
+def y_range(chart: Chart) -> tuple[float, float] | None:
+    """The lowest and highest y in the picture; None if there is nothing to see.
+
+    >>> average = Line(label="average", x=list(range(1, 101)), y=[100 / n for n in range(1, 101)])
+    >>> low, high = y_range(Chart(name="", title="", x_label="", y_label="", lines=[average]))
+    >>> low, round(high, 1)
+    (0.0, 10.2)
+    """
+    noted = [note.y for note in chart.notes]
+    lows = _finite(noted + [y for line in chart.lines for y in line.y + _band(line.low, chart)])
+    highs = _finite(noted + [y for line in chart.lines for y in _settled(line, chart)])
+    if chart.log_y:
+        lows = [low for low in lows if low > 0]
+        return (min(lows) / ROOM_BY_FACTOR, max(highs) * ROOM_BY_FACTOR) if lows else None
+    return _with_room(min(lows), max(highs)) if lows and highs else None
+
+
+def along(x: list[float], *, log: bool) -> Array:
+    """Where each x lies on its axis, from 0 at the left end to 1 at the right.
+
+    >>> along([1, 10, 100], log=True).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    place = np.array([log10(one) if log and one > 0 else -np.inf if log else one for one in x])
+    seen = place[np.isfinite(place)]
+    if seen.size == 0 or seen.max() == seen.min():
+        return np.ones(len(x))
+    return np.asarray((place - seen.min()) / (seen.max() - seen.min()))
+
+
+def _settled(line: Line, chart: Chart) -> list[float]:
+    ys = [max(pair) for pair in zip(line.y, line.high or line.y, strict=True)]
+    if chart.log_y or line.kind not in ("line", "dashed") or len(ys) < MANY_POINTS:
+        return ys
+    return [y for y, place in zip(ys, along(line.x, log=chart.log_x), strict=True) if place >= UNSETTLED]
+
+
+def _band(low: list[float] | None, chart: Chart) -> list[float]:
+    return [] if low is None or chart.log_y else low  # by factors, a band may reach down without end
+
+
+def _with_room(lowest: float, highest: float) -> tuple[float, float]:
+    bottom = 0.0 if 0 <= lowest < highest / 2 else lowest
+    room = ROOM * ((highest - bottom) or abs(highest) or 1.0)
+    return (bottom if bottom == 0 and lowest >= 0 else bottom - room), highest + room
+
+
+def _finite(values: list[float]) -> list[float]:
+    return [value for value in values if isfinite(value)]

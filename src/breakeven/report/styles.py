@@ -1,0 +1,69 @@
+"""What a line looks like: colour, dashes and marker, each enough to tell it from the others.
+
+Well-known labels always look the same. Any other label starts from a place of its own among the styles,
+and moves on only if a label before it took that place. The second half repeats the colours of the first.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from zlib import crc32
+
+INK, GRID, PAPER = "#1f2328", "#d9dde2", "#ffffff"
+AFTER_DARK = {INK: "#e4e7eb", GRID: "#363b43", PAPER: "#16181c"}
+
+
+class Style(NamedTuple):
+    """How one label is drawn. `dashes` are lengths drawn and left out, in line widths; none is solid."""
+
+    colour: str
+    dark: str
+    dashes: tuple[float, ...]
+    marker: str
+    cross: str
+
+
+FIRST = (
+    Style("#0072b2", "#56b4e9", (), "o", "x"),
+    Style("#c94f00", "#ff8c42", (), "s", "+"),
+    Style("#00795a", "#2fcfa0", (6, 1.5), "^", "x"),
+    Style("#b0477f", "#f09ac8", (4, 1.2, 1, 1.2), "D", "+"),
+    Style("#9a6b00", "#f0c040", (9, 2), "v", "x"),
+    Style("#6b7280", "#a7afba", (1.2, 1.2), "P", "+"),
+    Style("#33383f", "#d5d9df", (3, 1.2, 1, 1.2, 1, 1.2), "X", "x"),
+    Style("#6a4fc4", "#b3a1ff", (2.5, 1.2), "<", "+"),
+)
+STYLES = FIRST + tuple(
+    style._replace(dashes=other.dashes, marker=marker, cross=other.cross)
+    for style, other, marker in zip(FIRST, FIRST[3:] + FIRST[:3], ">pdh*8XP", strict=True)
+)
+KNOWN = (
+    "Algorithm 1",
+    "Algorithm 2",
+    "Random Select",
+    "VAR-UNCERTAINTY",
+    "Naive Algorithm 1",
+    "Label all",
+    "Never",
+    "Random, best p",
+)
+AFTER_DARK |= {style.colour: style.dark for style in STYLES}
+
+
+def styles_of(labels: Iterable[str]) -> dict[str, Style]:
+    """A style for each label; as many differ as there are styles.
+
+    >>> styles_of(["Random Select"])["Random Select"].marker
+    '^'
+    """
+    wanted = list(dict.fromkeys(labels))
+    places = {label: KNOWN.index(label) for label in wanted if label in KNOWN}
+    for label in wanted:
+        if label not in places:
+            places[label] = _place(label, set(places.values()))
+    return {label: STYLES[place] for label, place in places.items()}
+
+
+def _place(label: str, taken: set[int]) -> int:
+    start, half = crc32(label.encode()), len(FIRST)
+    places = [(start + step) % half + step // half * half for step in range(len(STYLES))]
+    return next((place for place in places if place not in taken), places[0])
