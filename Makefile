@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test lint proof figures bench clean
+.PHONY: setup demo test lint proof figures bench reproduce clean
 
 setup: $(READY)
 
@@ -30,6 +30,10 @@ proof: $(READY)
 
 figures: $(READY)
 	$(BIN)/python docs/figures.py
+
+reproduce: $(READY)
+	$(BIN)/breakeven reproduce --out reproduction
+	$(BIN)/python docs/reproduction.py reproduction
 
 bench: $(READY)
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks

@@ -19,7 +19,7 @@ class UnwritableFolder(BreakevenError, OSError):
 def check_folder(folder: Path) -> None:
     """Make a folder, and raise where nothing can be written to it."""
     write(folder, ".writable", b"")
-    (folder / ".writable").unlink()
+    (folder / ".writable").unlink(missing_ok=True)
 
 
 def write(folder: Path, name: str, content: bytes) -> Path:

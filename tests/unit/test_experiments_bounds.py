@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from breakeven import Matern, SquaredExponential, theory
-from breakeven.experiments import bounds, theorem3
-from breakeven.experiments.bracket import bracket, crossed
-from breakeven.experiments.smooth_run import SmoothRun
-from breakeven.experiments.types_run import ALGORITHM_1, CLIPPED, TypesRun
+from breakeven.experiments.exhibits import bounds, theorem3
+from breakeven.experiments.exhibits.bracket import bracket, crossed
+from breakeven.experiments.runs.smooth_run import SmoothRun
+from breakeven.experiments.runs.types_run import ALGORITHM_1, CLIPPED, TypesRun
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +167,6 @@ def test_vacuous_rows_are_counted(section):
 
 def test_a_loss_above_the_bound_would_be_said(section):
     table = section.tables[1]
-    column = table.columns.index("loss measured")
+    column = table.columns.index("largest loss")
     broken = [[*row[:column], 1e12, *row[column + 1 :]] for row in table.rows]
     assert "does not stay within" in theorem3.sentences(msgspec.structs.replace(table, rows=broken))[0]

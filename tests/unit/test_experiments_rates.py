@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from breakeven.experiments import rates
-from breakeven.experiments.curve import Curve
-from breakeven.experiments.growth import Growth, along, beside_bound, exponent, measured, spaced
-from breakeven.experiments.smooth_run import SmoothRun
+from breakeven.experiments.exhibits import rates
+from breakeven.experiments.exhibits.growth import Growth, along, beside_bound, exponent, measured, spaced
+from breakeven.experiments.runs.curve import Curve
+from breakeven.experiments.runs.smooth_run import SmoothRun
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from breakeven.experiments import skew
-from breakeven.experiments.curve import Curve
-from breakeven.experiments.trials import average
-from breakeven.experiments.types_run import TypesRun
+from breakeven.experiments.exhibits import skew
+from breakeven.experiments.runs.curve import Curve
+from breakeven.experiments.runs.trials import average
+from breakeven.experiments.runs.types_run import TypesRun
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from breakeven.experiments import bounds, rates, skew
+from breakeven.experiments.exhibits import bounds, rates, skew
 
 JOBS = {
     skew: skew.jobs(2, rounds=300, branin_rounds=40),

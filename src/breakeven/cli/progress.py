@@ -17,19 +17,21 @@ Counts = Callable[[str, int, int], None]
 
 @contextmanager
 def bars(title: str, *, hidden: bool = False) -> Iterator[Counts | None]:
-    """A bar for each name that it is told of; None where nobody looks."""
+    """One bar for all, and one for each name that is under way; None where nobody looks."""
     if hidden or not sys.stderr.isatty():
         yield None
         return
     with _drawn(transient=False) as drawn:
-        tasks: dict[str, TaskID] = {}
+        overall = drawn.add_task(title, total=0)
+        names: dict[str, tuple[TaskID, int, int]] = {}
 
         def tell(name: str, done: int, whole: int) -> None:
-            if name not in tasks:
-                tasks[name] = drawn.add_task(name, total=whole)
-            drawn.update(tasks[name], completed=done)
+            task = names[name][0] if name in names else drawn.add_task(name, total=whole, visible=False)
+            names[name] = task, done, whole
+            drawn.update(task, completed=done, visible=0 < done < whole)
+            counts = [(done, whole) for _, done, whole in names.values()]
+            drawn.update(overall, completed=sum(d for d, _ in counts), total=sum(w for _, w in counts))
 
-        drawn.console.print(title, markup=False)
         yield tell
 
 

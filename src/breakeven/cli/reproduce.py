@@ -12,6 +12,7 @@ import typer
 
 from breakeven.cli.output import AsJson, print_json
 from breakeven.cli.progress import bar, bars
+from breakeven.errors import expect
 
 if TYPE_CHECKING:
     from breakeven.experiments import Results, Wish
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 TITLE = "The paper, reproduced"
 LEAD = (
-    "Every result of “Active Cost-aware Labeling of Streaming Data” (Cai & Kandasamy, AISTATS 2023) beside "
+    "Results of “Active Cost-aware Labeling of Streaming Data” (Cai & Kandasamy, AISTATS 2023) beside "
     "what breakeven measures, in two recipes: `figures`, the settings that the published figures were "
     "computed with, and `text`, what the paper says."
 )
@@ -34,7 +35,7 @@ def reproduce(
     ] = None,
     recipe: Annotated[str, typer.Option(help="text, figures or both.")] = "both",
     trials: Annotated[
-        int | None, typer.Option(help="Trials of each panel; as many as the paper unless given.")
+        int | None, typer.Option(help="Trials of everything; as many as the paper unless given.")
     ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Processes side by side; one for each core unless given.")
@@ -50,10 +51,11 @@ def reproduce(
         _list(experiments.EXHIBITS, as_json)
         return
     asked = experiments.wish(panels or (), recipe, trials)
+    processes = expect.whole("workers", os.cpu_count() or 1 if workers is None else workers, least=1)
     experiments.check_data(asked)
     report.check_matplotlib()
-    files.check_folder(out)
-    results, times = _run(asked, workers or os.cpu_count() or 1, out, as_json)
+    files.check_folder(out / "runs")
+    results, times = _run(asked, processes, out, as_json)
     page = _write(experiments.sections(asked, results), out, as_json)
     _tell(asked, results, times, page, as_json)
 
@@ -83,6 +85,7 @@ def _write(sections: list["Section"], out: Path, quiet: bool) -> Path:
     """Tables, figures, and last the page."""
     from breakeven import report
 
+    (out / "index.html").unlink(missing_ok=True)  # it would show a mixture, should this be interrupted
     figures = [figure for section in sections for figure in section.figures]
     for section in sections:
         for table in section.tables:

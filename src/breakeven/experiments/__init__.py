@@ -5,15 +5,16 @@
 """
 
 from breakeven.experiments.catalogue import EXHIBITS, Wish, check_data, compared, phases, sections, wish
-from breakeven.experiments.curve import Curve, run
-from breakeven.experiments.job import Job
-from breakeven.experiments.scales import Tuning, tune_threshold_scale
-from breakeven.experiments.shelf import Shelf
-from breakeven.experiments.trials import Results
-from breakeven.experiments.workshop import WorkerLost, Workshop
+from breakeven.experiments.runs.curve import Curve, run
+from breakeven.experiments.runs.job import Job
+from breakeven.experiments.runs.scale_job import Tuning, tune_threshold_scale
+from breakeven.experiments.runs.shelf import Shelf
+from breakeven.experiments.runs.trials import Results
+from breakeven.experiments.runs.workshop import CodeChanged, WorkerLost, Workshop
 
 __all__ = [
     "EXHIBITS",
+    "CodeChanged",
     "Curve",
     "Job",
     "Results",

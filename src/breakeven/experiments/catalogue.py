@@ -9,25 +9,27 @@ from typing import Any, NamedTuple
 
 from breakeven.datasets import all_sources, locate
 from breakeven.errors import expect
-from breakeven.experiments import bounds, rates, skew
 from breakeven.experiments.exhibits import (
     ablations,
+    bounds,
+    claims,
     endpoints,
     hartmann,
     headlines,
     illustration,
     panels,
+    rates,
     readings,
     scales,
+    skew,
 )
 from breakeven.experiments.exhibits.ablations import ABLATIONS
 from breakeven.experiments.exhibits.panels import PANELS, Panel
-from breakeven.experiments.job import Job
-from breakeven.experiments.optima import optima_jobs
-from breakeven.experiments.panel_job import PanelJob
-from breakeven.experiments.problem import HELD_OUT, RECIPES, Recipe
-from breakeven.experiments.scales import grid_jobs
-from breakeven.experiments.trials import Results
+from breakeven.experiments.runs.job import Job
+from breakeven.experiments.runs.panel_job import PanelJob
+from breakeven.experiments.runs.problem import HELD_OUT, RECIPES, Recipe
+from breakeven.experiments.runs.scale_job import grid_jobs
+from breakeven.experiments.runs.trials import Results
 from breakeven.values import Figure, Section
 
 THEORY_TRIALS = 10
@@ -90,7 +92,7 @@ def check_data(asked: Wish) -> None:
 def phases(asked: Wish) -> dict[str, list[Job]]:
     """The jobs behind a wish: first the panels and ablations, then the theory, then the grids over λ."""
     found = {
-        "Panels and ablations": _panel_jobs(asked) + _ablation_jobs(asked) + _optima_jobs(asked),
+        "Panels and ablations": _panel_jobs(asked) + _ablation_jobs(asked),
         "Bounds, rates and skew": _theory_jobs(asked),
         "λ on held-out streams": _grid_jobs(asked),
     }
@@ -115,11 +117,6 @@ def _ablation_jobs(asked: Wish) -> list[Job]:
         if ablation.name in asked.names
         for job in ablation.jobs(recipe, asked.trials_of(ablation.problem.trials))
     ]
-
-
-def _optima_jobs(asked: Wish) -> list[Job]:
-    wanted = "hartmann-trials" in asked.names and "figures" in asked.recipes
-    return optima_jobs(asked.trials_of(10)) if wanted else []
 
 
 def _theory_jobs(asked: Wish) -> list[Job]:
@@ -151,11 +148,12 @@ def sections(asked: Wish, results: Results) -> list[Section]:
     wanted: list[tuple[bool, Callable[[], Section | None]]] = [
         ("first-figure" in asked.names, illustration.section),
         (bool(shown), lambda: endpoints.section(results, shown)),
+        (bool(shown), lambda: claims.section(results, shown)),
         (bool(shown), lambda: headlines.section(results, shown)),
         *[(bool(family), _family(title, family, results)) for title, family in _families(shown).items()],
-        ("hartmann-trials" in asked.names, lambda: hartmann.section(results)),
+        (any(panel.name.startswith("hartmann") for panel in shown), lambda: hartmann.section(results)),
         (bool(shown), lambda: readings.section(results, shown)),
-        (True, lambda: ablations.section(results)),
+        (any(one.name in asked.names for one in ABLATIONS), lambda: ablations.section(results)),
         ("scales" in asked.names, lambda: scales.section(results)),
         ("bounds" in asked.names, lambda: bounds.section(results)),
         ("rates" in asked.names, lambda: rates.section(results)),
@@ -193,7 +191,6 @@ def compared(results: Results, shown: list[Panel]) -> list[dict[str, Any]]:
 EXHIBITS = {
     **{panel.name: panel.title for panel in PANELS},
     **{one.name: f"λ from {one.scales[0]:g} to {one.scales[-1]:g}: {one.problem.title}" for one in ABLATIONS},
-    "hartmann-trials": "Hartmann, trial by trial: what its fits ran to",
     "first-figure": "Which points were labelled, and two newcomers explained",
     "skew": "The same function under uniform, lopsided and one-type arrivals",
     "bounds": "Theorems 1 and 2 around the measured loss, and Theorem 3 as a table",

@@ -1,5 +1,6 @@
 """Figures as files: a PNG and an SVG of every chart, and the numbers behind them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from breakeven.files import write
@@ -8,9 +9,11 @@ from breakeven.report.styles import styles_of
 from breakeven.report.tables import csv
 from breakeven.values.exhibit import Chart, Figure
 
+ENDINGS = ("png", "svg", "csv")
 
-def write_figure(figure: Figure, folder: Path) -> list[Path]:
-    """Write `<figure>-<chart>.png` and `.svg` for every chart, and `<figure>.csv`.
+
+def write_figure(figure: Figure, folder: Path, *, endings: Sequence[str] = ENDINGS) -> list[Path]:
+    """Write `<figure>-<chart>.png` and `.svg` for every chart, and `<figure>.csv`, or some of these.
 
     The pictures of an only chart are called after the figure alone.
     """
@@ -19,8 +22,10 @@ def write_figure(figure: Figure, folder: Path) -> list[Path]:
         write(folder, f"{picture_name(figure, chart)}.{ending}", picture)
         for chart in figure.charts
         for ending, picture in draw(chart, styles).items()
+        if ending in endings
     ]
-    return [*pictures, write(folder, f"{figure.name}.csv", csv(figure.data).encode())]
+    numbers = [write(folder, f"{figure.name}.csv", csv(figure.data).encode())] if "csv" in endings else []
+    return [*pictures, *numbers]
 
 
 def picture_name(figure: Figure, chart: Chart) -> str:

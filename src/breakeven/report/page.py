@@ -9,7 +9,7 @@ from breakeven.files import write
 from breakeven.report.drawing import HEIGHT, WIDTH
 from breakeven.report.figures import picture_name
 from breakeven.report.sheet import STYLE_SHEET
-from breakeven.report.wording import marked, shown
+from breakeven.report.wording import are_numbers, marked, shown
 from breakeven.values.exhibit import Cell, Chart, Figure, Section, Table
 
 LONG_TEXT = 40
@@ -87,10 +87,9 @@ def _table(table: Table) -> str:
 
 
 def _column_class(cells: list[Cell]) -> str:
-    there = [cell for cell in cells if cell is not None]
-    if there and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in there):
+    if are_numbers(cells):
         return ' class="number"'
-    if any(isinstance(cell, str) and len(cell) > LONG_TEXT for cell in there):
+    if any(isinstance(cell, str) and len(cell) > LONG_TEXT for cell in cells):
         return ' class="sentence"'
     return ""
 

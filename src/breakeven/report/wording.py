@@ -1,4 +1,4 @@
-"""Words and numbers as HTML: everything is escaped; `code` and **bold** are all the markup there is."""
+"""Words and numbers as they are read: all escaped; `code` and **bold** are the only markup there is."""
 
 import re
 from html import escape
@@ -25,8 +25,18 @@ def _tagged(found: re.Match[str]) -> str:
     return f"<code>{code}</code>" if code else f"<strong>{MARKS.sub(_tagged, bold)}</strong>"
 
 
+def are_numbers(cells: list[Cell]) -> bool:
+    """Whether a column holds numbers, and perhaps gaps, but no truth values.
+
+    >>> are_numbers([1.0, None, 0]), are_numbers([True]), are_numbers([None])
+    (True, False, False)
+    """
+    there = [cell for cell in cells if cell is not None]
+    return bool(there) and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in there)
+
+
 def shown(cell: Cell) -> str:
-    """A cell as HTML; a number is rounded for reading, the CSV has it in full.
+    """A cell, escaped for HTML; a number is rounded for reading, the CSV has it in full.
 
     >>> shown(0.123456), shown(12345.6), shown(True), shown(None)
     ('0.1235', '12,346', 'yes', '')

@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from breakeven.experiments.curve import Curve
-from breakeven.experiments.drawing import figure_of, mean_line
-from breakeven.experiments.job import Job
-from breakeven.experiments.problem import Problem, Recipe
-from breakeven.experiments.problems import problem_named
-from breakeven.experiments.scales import ScaleJob
-from breakeven.experiments.trials import Results, average, trials_of
+from breakeven.experiments.exhibits.lines import figure_of, mean_line
+from breakeven.experiments.runs.curve import Curve
+from breakeven.experiments.runs.job import Job
+from breakeven.experiments.runs.problem import Problem, Recipe
+from breakeven.experiments.runs.problems import problem_named
+from breakeven.experiments.runs.scale_job import ScaleJob
+from breakeven.experiments.runs.trials import Results, average, trials_of
 from breakeven.values import Cell, Chart, Figure, Line, Section, Table
 
 
@@ -110,6 +110,7 @@ def _direction(rows: list[list[Cell]]) -> str:
     for row in rows:
         groups.setdefault((row[0], row[1]), []).append(row)
     return "; ".join(
-        f"{name} ({recipe}) {group[0][3]:,.0f} labels at {group[0][2]}, {group[-1][3]:,.0f} at {group[-1][2]}"
+        f"{name} ({recipe}) {group[0][3]:,.0f} labels at λ = {group[0][2]:g} "
+        f"and {group[-1][3]:,.0f} at {group[-1][2]:g}"
         for (name, recipe), group in groups.items()
     )

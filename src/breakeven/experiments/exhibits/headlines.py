@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from breakeven.experiments.exhibits.panels import PANELS, Panel, measured
-from breakeven.experiments.problem import RECIPES, Recipe
-from breakeven.experiments.trials import Results
+from breakeven.experiments.runs.problem import RECIPES, Recipe
+from breakeven.experiments.runs.trials import Results
 from breakeven.values import Cell, Section, Table
 
 BASELINES = ("Random Select", "VAR-UNCERTAINTY", "Naive Algorithm 1", "Label all")
@@ -25,7 +25,9 @@ def section(results: Results, panels: Sequence[Panel] = PANELS) -> Section | Non
         return None
     return Section(
         title="The two headlines",
-        text=[_sentence(field, claimed, rows) for field, claimed in FIELDS.values()],
+        text=[
+            sentence for field, claimed in FIELDS.values() if (sentence := _sentence(field, claimed, rows))
+        ],
         tables=[Table(name="headlines", title="Below the next best baseline", columns=COLUMNS, rows=rows)],
     )
 
@@ -44,11 +46,13 @@ def _row(panel: Panel, recipe: Recipe, results: Results) -> list[Cell] | None:
 def _sentence(field: str, claimed: float, rows: list[list[Cell]]) -> str:
     ours = [row for row in rows if row[0] == field and row[2] == "figures"]
     if not ours:
-        return f"The paper claims {claimed:.0%} in {field}; the figures' recipe was not run."
+        return ""
     each = ", ".join(f"{_share(row[6])} ({row[1]})" for row in ours)
-    return f"The paper claims about {claimed:.0%} below the next best baseline in {field}; we measure {each}."
+    return (
+        f"In {field} the paper claims to be about {claimed:.0%} below the next best baseline; we are {each}."
+    )
 
 
 def _share(value: Cell) -> str:
     assert isinstance(value, float)
-    return f"{value:.0%}"
+    return f"{value:.0%} below it" if value >= 0 else f"{-value:.0%} above it"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.datasets import BRANIN, smooth_stream
-from breakeven.experiments.drawing import figure_of
+from breakeven.experiments.exhibits.lines import figure_of
 from breakeven.learner import Learner, algorithm2
 from breakeven.simulate import simulate
 from breakeven.values import Decision
@@ -102,7 +102,7 @@ def _figure(scene: Scene) -> Figure:
         ],
         notes=[_note(scene.crowded, "no label"), _note(scene.lonely, "label it")],
     )
-    return figure_of("illustration", "What is labelled, and why", [chart])
+    return figure_of("first-figure", "What is labelled, and why", [chart])
 
 
 def _points(label: str, points: Array, kind: Kind) -> Line:

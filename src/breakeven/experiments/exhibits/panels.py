@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.experiments.curve import Curve
-from breakeven.experiments.drawing import mean_line
-from breakeven.experiments.methods import PROBABILITIES
-from breakeven.experiments.panel_job import PanelJob
-from breakeven.experiments.problem import Price, Problem, Recipe
-from breakeven.experiments.problems import PROBLEMS
-from breakeven.experiments.trials import Average, Results, average, distinct, trials_of
+from breakeven.experiments.exhibits.lines import mean_line
+from breakeven.experiments.runs.curve import Curve
+from breakeven.experiments.runs.methods import PROBABILITIES
+from breakeven.experiments.runs.panel_job import PanelJob
+from breakeven.experiments.runs.problem import Price, Problem, Recipe
+from breakeven.experiments.runs.problems import PROBLEMS
+from breakeven.experiments.runs.trials import Average, Results, average, distinct, trials_of
 from breakeven.values import Cell, Chart, Figure, Line, Table
 
 Array = NDArray[np.float64]
@@ -112,15 +112,18 @@ def figure(panel: Panel, results: Results) -> Figure:
         if found is not None:
             charts += _charts(panel, recipe, found)
             rows += _rows(recipe, found)
-            captions.append(f"{recipe}: best p {found.best_probability:g}, {_trials(found)} trials")
+            captions.append(
+                f"{recipe}: {_trials(found)}, Random is cheapest at p = {found.best_probability:g}"
+            )
     data = Table(name=panel.name, title=panel.title, columns=COLUMNS, rows=rows)
     return Figure(
         name=panel.name, title=panel.title, charts=charts, data=data, caption="; ".join(captions) + "."
     )
 
 
-def _trials(found: Measured) -> int:
-    return len(next(iter(found.methods.values())).curves)
+def _trials(found: Measured) -> str:
+    count = len(next(iter(found.methods.values())).curves)
+    return "one trial" if count == 1 else f"{count} trials"
 
 
 def _charts(panel: Panel, recipe: Recipe, found: Measured) -> list[Chart]:

@@ -1,22 +1,16 @@
 """λ as published, as tuned on held-out streams, and as the best in hindsight, side by side."""
 
-from breakeven.experiments.drawing import figure_of, plain_line
+import numpy as np
+
+from breakeven.experiments.exhibits.lines import figure_of, plain_line
 from breakeven.experiments.exhibits.panels import PANELS, Panel
-from breakeven.experiments.problem import HELD_OUT, RECIPES, Recipe
-from breakeven.experiments.scales import ScaleJob, Tuning, grid_of
-from breakeven.experiments.trials import Results, average, trials_of
+from breakeven.experiments.runs.problem import HELD_OUT, RECIPES, Recipe
+from breakeven.experiments.runs.scale_job import ScaleJob, Tuning, grid_of
+from breakeven.experiments.runs.trials import Results, average, trials_of
 from breakeven.values import Cell, Chart, Figure, Note, Section, Table
 
-COLUMNS = [
-    "panel",
-    "recipe",
-    "published λ",
-    "its loss",
-    "held-out λ",
-    "its loss ",
-    "hindsight λ",
-    "its loss  ",
-]
+COLUMNS = ["panel", "recipe", "published λ", "held-out λ", "hindsight λ"]
+COLUMNS += ["published loss", "held-out loss", "hindsight loss"]
 
 
 def section(results: Results) -> Section | None:
@@ -39,7 +33,9 @@ def section(results: Results) -> Section | None:
         text=[
             "The paper says that λ was tuned on held-out data; its grids were run on the reported streams. "
             "Here λ is tuned on streams with other seeds and then judged, like the published and the best in "
-            "hindsight, on the reported ones. The grid is 2⁻⁶ … 2⁶ and the published values.",
+            "hindsight, on the reported ones. The grid is 2⁻⁶ … 2⁶ and the panel's published λ. Held-out "
+            "patients are other recordings of the same people; held-out supernovae are the same in another "
+            "order, with other noise.",
             _gain(rows),
         ],
         tables=[
@@ -72,18 +68,18 @@ def tuning(panel: Panel, recipe: Recipe, results: Results, *, held_out: bool = F
 
 
 def _row(panel: Panel, recipe: Recipe, reported: Tuning, held_out: Tuning) -> list[Cell]:
-    cells: list[Cell] = [panel.name, recipe]
-    for scale in (panel.price.scale, held_out.best, reported.best):
-        cells += [scale, reported.losses[scale]]
-    return cells
+    scales = (panel.price.scale, held_out.best, reported.best)
+    return [panel.name, recipe, *scales, *(reported.losses[scale] for scale in scales)]
 
 
 def _gain(rows: list[list[Cell]]) -> str:
-    shares = [float(row[5] or 0.0) / float(row[3] or 1.0) for row in rows]
-    better = sum(share < 1.0 for share in shares)
+    """How the held-out λ does against the published one; columns as in the table."""
+    changes = [float(row[6] or 0.0) / float(row[5] or 1.0) - 1.0 for row in rows]
+    cheaper, typical = sum(change < 0 for change in changes), float(np.median(changes))
+    words = f"{-typical:.0%} less" if typical <= 0 else f"{typical:.0%} more"
     return (
-        f"The held-out λ costs less than the published one in {better} of {len(rows)} cases; "
-        f"on average {1 - sum(shares) / len(shares):.0%} less."
+        f"The held-out λ costs less than the published one in {cheaper} of {len(rows)} cases; "
+        f"in the median case it costs {words}."
     )
 
 

@@ -1,10 +1,11 @@
 """Every method on one stream: the work behind the panels of a problem."""
 
-from breakeven.experiments.curve import Curve, run
-from breakeven.experiments.job import Job
-from breakeven.experiments.methods import learners
-from breakeven.experiments.problem import Recipe
-from breakeven.experiments.problems import problem_named
+from breakeven.experiments.runs.curve import Curve
+from breakeven.experiments.runs.job import Job
+from breakeven.experiments.runs.methods import learners
+from breakeven.experiments.runs.optima import watched_run
+from breakeven.experiments.runs.problem import Recipe
+from breakeven.experiments.runs.problems import problem_named
 
 
 class PanelJob(Job, frozen=True):
@@ -27,10 +28,12 @@ class PanelJob(Job, frozen=True):
     @property
     def effort(self) -> float:
         """Fits at every label take long, and the more dimensions the longer."""
-        return 5.0 * problem_named(self.problem).warmup if self.recipe == "figures" else 2.0
+        return max(2.0, problem_named(self.problem).warmup) if self.recipe == "figures" else 2.0
 
     def run(self) -> dict[str, Curve]:
         """A curve for each method."""
         problem = problem_named(self.problem)
         stream = problem.stream(self.recipe, self.trial).first(self.rounds)
-        return {name: run(learner, stream) for name, learner in learners(problem, self.recipe, self.trial)}
+        return {
+            name: watched_run(learner, stream) for name, learner in learners(problem, self.recipe, self.trial)
+        }

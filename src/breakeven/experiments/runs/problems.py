@@ -3,11 +3,13 @@
 from functools import lru_cache
 from typing import Literal
 
+import numpy as np
+
 from breakeven import datasets
 from breakeven.beliefs import Belief, Cells, GaussianProcess, TypeMeans
 from breakeven.datasets import Stream
-from breakeven.experiments.problem import HELD_OUT, Price, Problem, Recipe
-from breakeven.experiments.published_process import Fits, PublishedProcess
+from breakeven.experiments.runs.problem import HELD_OUT, Price, Problem, Recipe
+from breakeven.experiments.runs.published_process import Fits, PublishedProcess
 
 DELTA = 0.01
 Arrivals = Literal["uniform", "lopsided"]
@@ -80,7 +82,7 @@ class Branin(Smooth):
 
     name, title = "branin", "Branin, uniform arrivals"
     trials, rounds, dim, noise_std = 10, 300, 2, 5.0
-    low, high = (-5.0, 0.0), (10.0, 15.0)
+    low, high = datasets.BRANIN.low, datasets.BRANIN.high
     prices = (Price(10.0, 1.0, 10.0), Price(100.0, 1.0, 10.0))
 
     def stream(self, recipe: Recipe, trial: int) -> Stream:
@@ -95,7 +97,7 @@ class Hartmann(Smooth):
 
     name, title = "hartmann", "Hartmann, lopsided arrivals"
     trials, rounds, dim, noise_std = 10, 300, 6, 0.5
-    low, high = (0.0,) * 6, (1.0,) * 6
+    low, high = datasets.HARTMANN6.low, datasets.HARTMANN6.high
     prices = (Price(10.0, 0.5, 10.0), Price(100.0, 0.5, 10.0))
 
     def stream(self, recipe: Recipe, trial: int) -> Stream:
@@ -143,13 +145,21 @@ class Supernova(Smooth):
     def stream(self, recipe: Recipe, trial: int) -> Stream:
         """The text's points lie in the true domain; the figures' are the data rows themselves."""
         if recipe == "figures":
-            return datasets.supernova_figures_trials(trials=trial + 1)[trial]
+            stream = datasets.supernova_figures_trials(trials=trial + 1)[trial]
+            return stream if trial < HELD_OUT else _shuffled(stream, seed=trial)
         points_seed = trial + 1 if trial >= HELD_OUT else 0
         return datasets.supernova_stream(seed=trial + 1, points_seed=points_seed)
 
     def naive_box(self, recipe: Recipe) -> Corners:
         """As with the patients."""
         return (self.low, self.high) if recipe == "text" else ((0.0,) * 3, (1.0,) * 3)
+
+
+def _shuffled(stream: Stream, seed: int) -> Stream:
+    order = np.random.default_rng(seed).permutation(len(stream))
+    return Stream(
+        stream.points[order], stream.labels[order], stream.truth[order], stream.noise_std, stream.name
+    )
 
 
 @lru_cache(maxsize=1)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.experiments.curve import Curve
-from breakeven.experiments.job import Job
+from breakeven.experiments.runs.curve import Curve
+from breakeven.experiments.runs.job import Job
 
 Array = NDArray[np.float64]
 Results = list[tuple[Job, dict[str, Curve]]]
@@ -25,14 +25,19 @@ class Average(NamedTuple):
     error: Array | None
 
     @property
+    def half_width(self) -> Array | None:
+        """How far the band reaches to either side."""
+        return None if self.error is None else SURE * self.error
+
+    @property
     def low(self) -> Array | None:
         """The lower edge of the band."""
-        return None if self.error is None else self.mean - SURE * self.error
+        return None if self.half_width is None else self.mean - self.half_width
 
     @property
     def high(self) -> Array | None:
         """The upper edge of the band."""
-        return None if self.error is None else self.mean + SURE * self.error
+        return None if self.half_width is None else self.mean + self.half_width
 
 
 def average(trials: Any) -> Average:
@@ -60,13 +65,3 @@ def trials_of(results: Results, kind: type[SomeJob], **fields: Any) -> list[tupl
 def distinct(results: Results, kind: type[Job], field: str) -> list[Any]:
     """The values that a field of these jobs takes, in the order of their first appearance."""
     return list(dict.fromkeys(getattr(job, field) for job, _ in results if isinstance(job, kind)))
-
-
-def total_losses(curve: Curve, label_cost: float) -> Array:
-    """The paper's L_t at each of the curve's rounds.
-
-    >>> total_losses(Curve([1, 2], [1, 1], [0.0, 0.5]), label_cost=10.0).tolist()
-    [10.0, 10.5]
-    """
-    losses: Array = label_cost * np.array(curve.labels) + np.array(curve.errors)
-    return losses

@@ -10,12 +10,12 @@ import numpy as np
 
 from breakeven.datasets import Stream
 from breakeven.errors import expect
-from breakeven.experiments.curve import Curve, run
-from breakeven.experiments.job import Job
-from breakeven.experiments.methods import algorithm
-from breakeven.experiments.problem import HELD_OUT, Price, Problem, Recipe
-from breakeven.experiments.problems import problem_named
-from breakeven.experiments.published_process import Fits
+from breakeven.experiments.runs.curve import Curve, run
+from breakeven.experiments.runs.job import Job
+from breakeven.experiments.runs.methods import algorithm
+from breakeven.experiments.runs.problem import HELD_OUT, Price, Problem, Recipe
+from breakeven.experiments.runs.problems import problem_named
+from breakeven.experiments.runs.published_process import Fits
 from breakeven.learner import Learner
 
 GRID = tuple(2.0**power for power in range(-6, 7))

@@ -10,7 +10,7 @@ import msgspec
 
 from breakeven.beliefs import Belief
 from breakeven.datasets import Stream
-from breakeven.experiments.published_process import Fits
+from breakeven.experiments.runs.published_process import Fits
 
 Recipe = Literal["text", "figures"]
 RECIPES: tuple[Recipe, ...] = ("figures", "text")

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from breakeven.experiments.trials import average
+from breakeven.experiments.runs.trials import average
 from breakeven.values.exhibit import Cell, Chart, Figure, Line, Table
 
 DATA_COLUMNS = ["chart", "line", "x", "y", "low", "high"]

@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.datasets import BRANIN, Arrivals, smooth_stream
-from breakeven.experiments.curve import Curve, run
-from breakeven.experiments.drawing import figure_of, mean_line
-from breakeven.experiments.job import Job
-from breakeven.experiments.smooth_run import ALGORITHM_2
-from breakeven.experiments.trials import SURE, Results, average, trials_of
-from breakeven.experiments.types_run import ALGORITHM_1, TypesRun
-from breakeven.learner import algorithm2
+from breakeven.datasets import Arrivals
+from breakeven.experiments.exhibits.lines import figure_of, mean_line
+from breakeven.experiments.runs.branin_run import BraninRun
+from breakeven.experiments.runs.curve import Curve
+from breakeven.experiments.runs.job import Job
+from breakeven.experiments.runs.smooth_run import ALGORITHM_2
+from breakeven.experiments.runs.trials import Results, average, trials_of
+from breakeven.experiments.runs.types_run import ALGORITHM_1, TypesRun
 from breakeven.values.exhibit import Cell, Chart, Section, Table
 
 TYPES, LABEL_COST = 10, 10.0
@@ -34,34 +34,6 @@ COLUMNS = [
     "largest loss",
 ]
 Runs = dict[str, list[Curve]]  # by arrivals, a curve for each trial
-
-
-class BraninRun(Job, frozen=True, kw_only=True):
-    """One run of Algorithm 2 on Branin, its kernel fitted after the warm-up."""
-
-    arrivals: Arrivals
-    rounds: int
-    seed: int
-    label_cost: float = LABEL_COST
-    noise_std: float = 5.0
-
-    @property
-    def title(self) -> str:
-        """What a progress bar calls it."""
-        return f"Branin, {WORDS[self.arrivals]}, {self.rounds} rounds"
-
-    @property
-    def effort(self) -> float:
-        """About how many seconds it takes."""
-        return 6e-5 * self.rounds
-
-    def run(self) -> dict[str, Curve]:
-        """The curve of the run."""
-        stream = smooth_stream(
-            BRANIN, self.rounds, noise_std=self.noise_std, seed=self.seed, arrivals=self.arrivals
-        )
-        learner = algorithm2(BRANIN.dim, label_cost=self.label_cost, noise_std=self.noise_std, seed=self.seed)
-        return {ALGORITHM_2: run(learner, stream)}
 
 
 def jobs(trials: int, *, rounds: int = 10_000, branin_rounds: int = 1000) -> list[Job]:
@@ -95,7 +67,7 @@ def section(results: Results) -> Section:
         _sentence(ALGORITHM_1, types),
         _sentence(ALGORITHM_2, branin),
     ]
-    figure = figure_of("skew", "The same function, other arrivals", charts, "Bands: 1.96 standard errors.")
+    figure = figure_of("skew", "The same function, other arrivals", charts)
     return Section(title="Uneven arrivals", text=text, tables=[table], figures=[figure])
 
 
@@ -136,7 +108,8 @@ def _row(
     loss: NDArray[np.float64],
     even: NDArray[np.float64],
 ) -> list[Cell]:
-    mean, error = average(loss)
+    found = average(loss)
+    mean, wide = found.mean, found.half_width
     median = float(np.median(loss))
     return [
         algorithm,
@@ -144,7 +117,7 @@ def _row(
         len(loss),
         float(labels.mean()),
         float(mean),
-        None if error is None else float(SURE * error),
+        None if wide is None else float(wide),
         float(mean / even.mean()),
         median,
         median / float(np.median(even)),

@@ -4,12 +4,12 @@ Theorem 1 is drawn as printed and as corrected, with a note where the printed on
 """
 
 from breakeven import theory
-from breakeven.experiments import theorem3
-from breakeven.experiments.bracket import Bracket, bracket, crossed
-from breakeven.experiments.drawing import figure_of, mean_line, plain_line
-from breakeven.experiments.job import Job
-from breakeven.experiments.trials import Results
-from breakeven.experiments.types_run import ALGORITHM_1, TypesRun
+from breakeven.experiments.exhibits import theorem3
+from breakeven.experiments.exhibits.bracket import Bracket, bracket, crossed
+from breakeven.experiments.exhibits.lines import figure_of, mean_line, plain_line
+from breakeven.experiments.runs.job import Job
+from breakeven.experiments.runs.trials import Results
+from breakeven.experiments.runs.types_run import ALGORITHM_1, TypesRun
 from breakeven.values.exhibit import Cell, Chart, Note, Section, Table
 
 SETTINGS = ((10, 10.0), (100, 100.0))  # types, label cost

@@ -3,27 +3,32 @@
 Results do not depend on the number of workers: every job has its own seeds and one BLAS thread.
 """
 
+import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_context
-from typing import TypeVar
+from contextlib import closing, contextmanager
+from multiprocessing import active_children, get_context, parent_process
 
 from threadpoolctl import threadpool_limits
 
 from breakeven.errors import BreakevenError, expect
-from breakeven.experiments.curve import Curve
-from breakeven.experiments.job import Job
-from breakeven.experiments.shelf import Shelf
-from breakeven.experiments.trials import Results
+from breakeven.experiments.runs.curve import Curve
+from breakeven.experiments.runs.job import Job
+from breakeven.experiments.runs.shelf import Shelf, fingerprint
+from breakeven.experiments.runs.trials import Results
 
 Progress = Callable[[str, int, int], None]
-SomeJob = TypeVar("SomeJob", bound=Job)
 
 
 class WorkerLost(BreakevenError, RuntimeError):
     """A worker process ended before its job did; the message says what to do."""
+
+
+class CodeChanged(BreakevenError, RuntimeError):
+    """A worker found other code than the run was begun with, so its results could not be told apart."""
 
 
 class Workshop:
@@ -43,13 +48,14 @@ class Workshop:
         found: dict[Job, dict[str, Curve] | None] = {job: self.shelf.find(job) for job in order}
         bars = Bars(found, self._progress)
         missing = [job for job, curves in found.items() if curves is None]
-        for job, done in self._done(sorted(missing, key=lambda job: -job.effort)):
-            self.shelf.keep(job, done)
-            found[job] = done
-            bars.advance(job)
+        with closing(self._done(sorted(missing, key=lambda job: -job.effort))) as finished:
+            for job, done in finished:
+                self.shelf.keep(job, done)
+                found[job] = done
+                bars.advance(job)
         return [(job, curves) for job in order if (curves := found[job]) is not None]
 
-    def _done(self, jobs: list[Job]) -> Iterator[tuple[Job, dict[str, Curve]]]:
+    def _done(self, jobs: list[Job]) -> Generator[tuple[Job, dict[str, Curve]]]:
         if self.workers == 1 or len(jobs) <= 1:
             with threadpool_limits(1):
                 for job in jobs:
@@ -82,9 +88,10 @@ class Bars:
 
 
 def _side_by_side(jobs: list[Job], workers: int) -> Iterator[tuple[Job, dict[str, Curve]]]:
+    others = set(active_children())
     pool = ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), _prepare)
     try:
-        futures = {pool.submit(job.run): job for job in jobs}
+        futures = _submitted(pool, jobs)
         for future in as_completed(futures):
             yield futures[future], future.result()
     except BrokenProcessPool as error:
@@ -94,11 +101,42 @@ def _side_by_side(jobs: list[Job], workers: int) -> Iterator[tuple[Job, dict[str
         ) from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        for child in active_children():  # an interrupted run waits for nobody
+        for child in set(active_children()) - others:  # an interrupted run waits for nobody
             child.terminate()
 
 
+def _submitted(pool: ProcessPoolExecutor, jobs: list[Job]) -> dict[Future[dict[str, Curve]], Job]:
+    with _deaf_to_interrupts():  # as the workers will be, from their first moment
+        return {pool.submit(_work, job, fingerprint()): job for job in jobs}
+
+
+def _work(job: Job, expected: bytes) -> dict[str, Curve]:
+    if fingerprint() != expected:
+        raise CodeChanged("the code of breakeven changed during the run; run again: what is done is kept")
+    return job.run()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # only that one may change signals
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _prepare() -> None:
-    """One BLAS thread a worker; an interrupt is the parent's to handle."""
+    """One BLAS thread a worker; an interrupt is the parent's to handle, and its end is the worker's too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(1)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

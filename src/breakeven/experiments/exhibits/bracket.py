@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from breakeven import theory
-from breakeven.experiments.trials import Results, total_losses, trials_of
-from breakeven.experiments.types_run import ALGORITHM_1, CLIPPED, TypesRun
+from breakeven.experiments.runs.trials import Results, trials_of
+from breakeven.experiments.runs.types_run import ALGORITHM_1, CLIPPED, TypesRun
 
 Array = NDArray[np.float64]
 
@@ -37,8 +37,8 @@ def bracket(results: Results, types: int, label_cost: float) -> Bracket:
     return Bracket(
         first,
         rounds,
-        np.array([total_losses(found[ALGORITHM_1], label_cost) for _, found in trials]),
-        np.array([total_losses(found[CLIPPED], label_cost) for _, found in trials]),
+        np.array([found[ALGORITHM_1].total_losses(label_cost) for _, found in trials]),
+        np.array([found[CLIPPED].total_losses(label_cost) for _, found in trials]),
         bounds[:, 0],
         bounds[:, 1],
         bounds[:, 2],

@@ -34,14 +34,22 @@ class Curve(msgspec.Struct, frozen=True):
         """The error a round, up to each of the rounds."""
         return np.divide(self.errors, self.rounds)
 
-    def average_loss(self, label_cost: float) -> Array:
-        """Labels at this price plus errors, a round."""
+    def total_losses(self, label_cost: float) -> Array:
+        """The paper's L_t: labels at this price plus errors, up to each of the rounds.
+
+        >>> Curve([1, 2], [1, 1], [0.0, 0.5]).total_losses(label_cost=10.0).tolist()
+        [10.0, 10.5]
+        """
         losses: Array = label_cost * np.array(self.labels) + np.array(self.errors)
-        return np.divide(losses, self.rounds)
+        return losses
+
+    def average_loss(self, label_cost: float) -> Array:
+        """The loss a round, up to each of the rounds."""
+        return np.divide(self.total_losses(label_cost), self.rounds)
 
     def total_loss(self, label_cost: float) -> float:
         """The paper's L_T."""
-        return label_cost * self.labels[-1] + self.errors[-1]
+        return float(self.total_losses(label_cost)[-1])
 
 
 def run(learner: Learner, stream: Stream) -> Curve:

@@ -1,14 +1,17 @@
 """Algorithm 1 on a stream of types, by the rule of the paper's text."""
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.datasets import Arrivals, Stream, discrete_stream
-from breakeven.experiments.curve import Curve, curve_of
-from breakeven.experiments.job import Job
+from breakeven.experiments.runs.curve import Curve, curve_of
+from breakeven.experiments.runs.job import Job
 from breakeven.learner import algorithm1
 from breakeven.simulate import simulate
 
+Sweep = Literal["T", "K", "B"]
 ALGORITHM_1 = "Algorithm 1"
 CLIPPED = "Algorithm 1, predictions clipped"
 
@@ -70,3 +73,9 @@ class TypesRun(Job, frozen=True, kw_only=True):
             ALGORITHM_1: curve_of(trace.wants_label, np.abs(stream.truth - trace.prediction)),
             CLIPPED: curve_of(trace.wants_label, np.abs(stream.truth - clipped)),
         }
+
+
+class TypesRate(TypesRun, frozen=True, kw_only=True):
+    """A run of Algorithm 1 for the exponent in one of T, K and B."""
+
+    sweep: Sweep

@@ -15,10 +15,10 @@ import scipy
 
 import breakeven
 from breakeven import files
-from breakeven.experiments.curve import Curve
-from breakeven.experiments.job import Job
+from breakeven.experiments.runs.curve import Curve
+from breakeven.experiments.runs.job import Job
 
-NOT_RUN = ("cli", "report", "testing", "experiments/exhibits")  # code that no result depends on
+NOT_RUN = ("cli/", "report/", "testing/", "experiments/exhibits/", "experiments/catalogue.py")
 
 
 class Shelf:
@@ -37,7 +37,7 @@ class Shelf:
         """The curves of a job done before, if they are here and whole."""
         try:
             return msgspec.json.decode(self._path(job).read_bytes(), type=dict[str, Curve])
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, ValueError, msgspec.MsgspecError):
             return None
 
     def keep(self, job: Job, curves: dict[str, Curve]) -> None:
@@ -52,7 +52,10 @@ class Shelf:
 
 @cache
 def fingerprint() -> bytes:
-    """What a result depends on besides its job: our code, Python, NumPy, SciPy, the machine's kind."""
+    """What a result depends on besides its job: our code, Python, NumPy, SciPy, the machine's kind.
+
+    Code that only shows results (`NOT_RUN`) is left out, so that a better word costs no new run.
+    """
     versions = (platform.python_version(), numpy.__version__, scipy.__version__, platform.machine())
     content = sha256(repr(versions).encode())
     root = Path(breakeven.__file__).parent

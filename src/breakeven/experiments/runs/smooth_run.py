@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from breakeven.beliefs.gp import Kernel
 from breakeven.datasets import Stream
 from breakeven.datasets.draws import generator
-from breakeven.experiments.curve import Curve, run
-from breakeven.experiments.job import Job
+from breakeven.experiments.runs.curve import Curve, run
+from breakeven.experiments.runs.job import Job
 from breakeven.learner import algorithm2
 
 Array = NDArray[np.float64]

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from breakeven.experiments.curve import Curve
+from breakeven.experiments.runs.curve import Curve
 
 
 class Job(msgspec.Struct, frozen=True, tag=True):

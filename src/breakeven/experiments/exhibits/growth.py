@@ -4,16 +4,16 @@ An exponent is the slope of a least-squares line through the logarithms, fitted 
 """
 
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.experiments.curve import Curve
-from breakeven.experiments.trials import average, total_losses
+from breakeven.experiments.runs.curve import Curve
+from breakeven.experiments.runs.trials import average
+from breakeven.experiments.runs.types_run import Sweep
 
 Array = NDArray[np.float64]
-Sweep = Literal["T", "K", "B"]
 
 FIRST_ROUND = 100
 ROUNDS_FITTED = 21  # spaced by equal factors
@@ -48,7 +48,7 @@ def along(runs: list[tuple[Curve, float]]) -> tuple[list[float], Array]:
     """Total losses at rounds spaced by equal factors, from round 100 on."""
     rounds = np.array(runs[0][0].rounds)
     kept = spaced(rounds, FIRST_ROUND, ROUNDS_FITTED)
-    losses = np.array([total_losses(curve, label_cost)[kept] for curve, label_cost in runs])
+    losses = np.array([curve.total_losses(label_cost)[kept] for curve, label_cost in runs])
     return rounds[kept].tolist(), losses
 
 

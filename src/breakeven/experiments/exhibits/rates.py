@@ -11,13 +11,13 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.gp import SquaredExponential
-from breakeven.experiments.drawing import figure_of, mean_line, plain_line
-from breakeven.experiments.growth import Growth, Sweep, along, beside_bound, measured, words
-from breakeven.experiments.job import Job
-from breakeven.experiments.smooth_run import ALGORITHM_2, SmoothRun
-from breakeven.experiments.theorem3 import DIMS, LENGTHSCALE
-from breakeven.experiments.trials import Results, distinct, trials_of
-from breakeven.experiments.types_run import ALGORITHM_1, TypesRun
+from breakeven.experiments.exhibits.growth import Growth, along, beside_bound, measured, words
+from breakeven.experiments.exhibits.lines import figure_of, mean_line, plain_line
+from breakeven.experiments.exhibits.theorem3 import DIMS, LENGTHSCALE
+from breakeven.experiments.runs.job import Job
+from breakeven.experiments.runs.smooth_run import ALGORITHM_2, SmoothRun
+from breakeven.experiments.runs.trials import Results, distinct, trials_of
+from breakeven.experiments.runs.types_run import ALGORITHM_1, Sweep, TypesRate
 from breakeven.values.exhibit import Cell, Chart, Line, Section, Table
 
 TYPES, LABEL_COST = 10, 10.0
@@ -37,12 +37,6 @@ COLUMNS = [
     "loss / Theorem 1, at most",
 ]
 COUNTED = {"T": "round", "K": "types", "B": "label cost"}
-
-
-class TypesRate(TypesRun, frozen=True, kw_only=True):
-    """A run of Algorithm 1 for the exponent in one of T, K and B."""
-
-    sweep: Sweep
 
 
 def jobs(

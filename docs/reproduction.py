@@ -1,0 +1,54 @@
+"""Write docs/reproduction.md and its pictures from the results of `breakeven reproduce`.
+
+`make reproduce` runs both; results that are there already are not computed again.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from breakeven import experiments, files, report
+from breakeven.cli.reproduce import LEAD, TITLE
+from breakeven.values import Figure, Section
+
+DOCS = Path(__file__).parent
+IMAGES = DOCS / "images" / "reproduction"
+NOTE = (
+    "This page is written by `make reproduce`, which runs everything and also draws the average errors, the "
+    "curves over λ, and a table of every number."
+)
+
+
+def main() -> None:
+    """Finish what is not done, then write the document."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "reproduction")
+    asked = experiments.wish()
+    workshop = experiments.Workshop(experiments.Shelf(folder / "runs"), os.cpu_count() or 1)
+    jobs = [job for phase in experiments.phases(asked).values() for job in phase]
+    sections = [shown(section) for section in experiments.sections(asked, workshop.do(jobs))]
+    for old in IMAGES.glob("*.svg"):
+        old.unlink()
+    for section in sections:
+        for figure in section.figures:
+            report.write_figure(figure, IMAGES, endings=("svg",))
+    text = report.markdown(TITLE, f"{LEAD}\n\n{NOTE}", sections, "images/reproduction")
+    files.write(DOCS, "reproduction.md", text.encode())
+
+
+def shown(section: Section) -> Section:
+    """The section with losses only, and without the many charts over λ."""
+    if any(figure.name.startswith("scales-") for figure in section.figures):
+        return msgspec.structs.replace(section, figures=[])
+    return msgspec.structs.replace(section, figures=[losses(figure) for figure in section.figures])
+
+
+def losses(figure: Figure) -> Figure:
+    """The figure without its charts of errors."""
+    charts = [chart for chart in figure.charts if not chart.name.endswith("-error")]
+    return msgspec.structs.replace(figure, charts=charts)
+
+
+if __name__ == "__main__":
+    main()
