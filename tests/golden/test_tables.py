@@ -8,7 +8,7 @@ import pytest
 from breakeven.datasets import MissingData
 from tests.golden.regenerate import DATA, PANELS, TABLES, measured, path_of, text_of
 
-NEAR = 1e-6
+NEAR = 1e-4  # a kernel fitted at every label carries the last bits of a CPU's own BLAS this far at worst
 
 
 def differences(stored, now):
@@ -63,11 +63,11 @@ def changed(**ends):
 
 def test_a_label_more_and_an_error_off_are_told_and_rounding_is_not():
     assert differences(TABLE, TABLE) == ""
-    assert differences(TABLE, changed(errors=1.2345705)) == ""
+    assert differences(TABLE, changed(errors=1.2346)) == ""
     assert '-  "all": {"labels": 3, "errors": 1.23457},\n+  "all": {"labels": 4,' in differences(
         TABLE, changed(labels=4)
     )
-    assert '+  "all": {"labels": 3, "errors": 1.23459}' in differences(TABLE, changed(errors=1.23459))
+    assert '+  "all": {"labels": 3, "errors": 1.2351}' in differences(TABLE, changed(errors=1.2351))
 
 
 def test_a_method_that_came_or_went_is_told():

@@ -152,12 +152,17 @@ def trials_of(problem, recipe):
 
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
-def test_held_out_streams_share_no_label_with_the_reported_ones(problem, recipe, stream_of):
+def test_held_out_streams_have_other_points_and_share_no_label_with_the_reported_ones(
+    problem, recipe, stream_of
+):
     reported, held_out = trials_of(problem, recipe)
     assert (len(reported), len(held_out)) == (problem.trials, HELD_OUT_TRIALS)
-    seen = np.concatenate([stream_of(problem, recipe, trial).labels for trial in reported])
+    shown = [stream_of(problem, recipe, trial) for trial in reported]
+    seen = np.concatenate([stream.labels for stream in shown])
     for trial in held_out:
-        assert not np.isin(stream_of(problem, recipe, trial).labels, seen).any()
+        stream = stream_of(problem, recipe, trial)
+        assert not np.isin(stream.labels, seen).any()
+        assert not any(np.array_equal(stream.points, one.points) for one in shown)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)

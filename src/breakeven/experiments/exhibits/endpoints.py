@@ -132,7 +132,7 @@ def _order_words(orders: Table) -> str:
     if not moved:
         return f"{same}."
     places = "; ".join(f"in {row[0]} {str(row[3]).replace(', ', ' and ')}" for row in moved)
-    return f"{same}. Baselines whose published values lie close together change places: {places}."
+    return f"{same}. These change places: {places}."
 
 
 def _text_table(table: list[Row]) -> Table:

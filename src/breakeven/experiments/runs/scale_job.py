@@ -56,7 +56,9 @@ def tune_threshold_scale(
     given = expect.rows("streams", streams)
     wanted = [expect.positive(f"scales[{i}]", scale) for i, scale in enumerate(expect.rows("scales", scales))]
     if not given or not wanted:
-        expect.refuse("streams and scales", "one of each at least", f"{len(given)} and {len(wanted)}")
+        expect.refuse(
+            "streams and scales", "one of each at least", f"{len(given)} and {len(wanted)}", described=True
+        )
     return Tuning({scale: _mean_loss(learner_for, scale, given) for scale in wanted})
 
 

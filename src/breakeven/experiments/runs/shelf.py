@@ -36,18 +36,25 @@ class Shelf:
     def find(self, job: Job) -> dict[str, Curve] | None:
         """The curves of a job done before, if they are here and whole."""
         try:
-            return msgspec.json.decode(self._path(job).read_bytes(), type=dict[str, Curve])
+            digest, _, content = self._path(job).read_bytes().partition(b"\n")
+            if digest != _digest(content):
+                return None
+            return msgspec.json.decode(content, type=dict[str, Curve])
         except (OSError, ValueError, msgspec.MsgspecError):
             return None
 
     def keep(self, job: Job, curves: dict[str, Curve]) -> None:
-        """Keep a result; half of one is never found."""
-        path = self._path(job)
-        files.write(path.parent, path.name, msgspec.json.encode(curves))
+        """Keep a result under its digest; half of one, or a damaged one, is never found."""
+        path, content = self._path(job), msgspec.json.encode(curves)
+        files.write(path.parent, path.name, _digest(content) + b"\n" + content)
 
     def _path(self, job: Job) -> Path:
         key = sha256(fingerprint() + msgspec.json.encode(job)).hexdigest()
         return self.folder / f"{key[:32]}.json"
+
+
+def _digest(content: bytes) -> bytes:
+    return sha256(content).hexdigest().encode()
 
 
 @cache

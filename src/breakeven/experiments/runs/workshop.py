@@ -125,7 +125,8 @@ def _deaf_to_interrupts() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if before is not None:  # a handler from outside Python cannot be put back
+            signal.signal(signal.SIGINT, before)
 
 
 def _prepare() -> None:
