@@ -403,7 +403,8 @@ def test_the_claims_that_hold_are_counted_by_recipe():
     results = [branin(), trial("branin", "text", algorithm_b100=flat(2.0))]
     assert claims.section(results, [PANEL["branin-b100"]]).text == [
         "What the paper says of its plots holds in 1 of 1 by the recipe `figures`, "
-        "0 of 1 by the recipe `text`."
+        "0 of 1 by the recipe `text`.",
+        "branin-b100, recipe `text`: not so, 2 against 1 for Random Select.",
     ]
 
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from breakeven.report import write_figure, write_page, write_table
+from breakeven.report import markdown, write_figure, write_page, write_table
 from breakeven.report.wording import marked, shown
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
 
@@ -180,3 +180,17 @@ write_page("Report", "", [Section(title="One")], Path(sys.argv[1]))
 """
     subprocess.run([sys.executable, "-W", "error", "-c", code, str(tmp_path)], check=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "t.csv"]
+
+
+def test_a_document_has_the_sections_tables_and_pictures_of_the_page():
+    table = Table(
+        name="t", title="Numbers", columns=["a|b", "c", "d"], rows=[["x|y", 1.0, True], ["z", None, None]]
+    )
+    chart = Chart(name="loss", title="Loss", x_label="round", y_label="loss", lines=[])
+    figure = Figure(name="f", title="A figure", charts=[chart], data=table, caption="As seen.")
+    text = markdown(
+        "Title", "Lead.", [Section(title="One", text=["Words."], tables=[table], figures=[figure])], "img"
+    )
+    assert text.startswith("# Title\n\nLead.\n\n## One\n\nWords.\n\n**Numbers**\n\n")
+    assert "| a\\|b | c | d |\n| --- | ---: | --- |\n| x\\|y | 1 | yes |\n| z |  |  |\n" in text
+    assert text.endswith("### A figure\n\n![Loss](img/f.svg)\n\nAs seen.\n")

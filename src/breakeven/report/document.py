@@ -32,7 +32,11 @@ def markdown(title: str, lead: str, sections: list[Section], images: str) -> str
 def _table(table: Table) -> str:
     numbers = [are_numbers([row[place] for row in table.rows]) for place in range(len(table.columns))]
     rule = [("---:" if number else "---") for number in numbers]
-    rows = [table.columns, rule, *([_cell(cell) for cell in row] for row in table.rows)]
+    rows = [
+        [_cell(name) for name in table.columns],
+        rule,
+        *([_cell(cell) for cell in row] for row in table.rows),
+    ]
     return f"**{table.title}**\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

@@ -47,6 +47,7 @@ tbody tr:last-child > * { border-bottom: 0; }
 thead th { background: var(--tint); vertical-align: bottom; }
 .number { text-align: right; white-space: nowrap; }
 thead .number { white-space: normal; }
+td:not(.sentence) { white-space: nowrap; }
 .sentence { min-width: 24rem; }
 .figures, .charts {
   display: grid; gap: 1rem 2rem;
