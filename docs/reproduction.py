@@ -11,10 +11,11 @@ import msgspec
 
 from breakeven import experiments, files, report
 from breakeven.cli.reproduce import LEAD, TITLE
-from breakeven.values import Figure, Section
+from breakeven.values import Chart, Figure, Line, Section
 
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images" / "reproduction"
+POINTS = 60
 NOTE = (
     "This page is written by `make reproduce`, which runs everything and also draws the average errors, the "
     "curves over λ, and a table of every number."
@@ -45,9 +46,25 @@ def shown(section: Section) -> Section:
 
 
 def losses(figure: Figure) -> Figure:
-    """The figure without its charts of errors."""
-    charts = [chart for chart in figure.charts if not chart.name.endswith("-error")]
+    """The figure without its charts of errors, and with fewer points."""
+    charts = [thinned(chart) for chart in figure.charts if not chart.name.endswith("-error")]
     return msgspec.structs.replace(figure, charts=charts)
+
+
+def thinned(chart: Chart) -> Chart:
+    """Joined lines with about so many points that a picture of this size can show."""
+    return msgspec.structs.replace(chart, lines=[_thinned(line) for line in chart.lines])
+
+
+def _thinned(line: Line) -> Line:
+    step = len(line.x) // POINTS + 1 if line.kind in ("line", "dashed") else 1
+    kept = sorted({*range(0, len(line.x), step), len(line.x) - 1})
+
+    def some(values: list[float] | None) -> list[float] | None:
+        return None if values is None else [values[i] for i in kept]
+
+    fewer = {name: some(getattr(line, name)) for name in ("x", "y", "low", "high")}
+    return msgspec.structs.replace(line, **fewer)
 
 
 if __name__ == "__main__":
