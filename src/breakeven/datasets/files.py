@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from breakeven import files
 from breakeven.datasets.sources import Source, all_sources
 from breakeven.errors import BreakevenError
+from breakeven.files import UnwritableFolder, write
 
 BLOCK_BYTES = 1 << 16
 LARGEST_DOWNLOAD = 1 << 26
@@ -197,8 +197,8 @@ def _member(source: Source, archive: bytes) -> bytes:
 
 def _write(source: Source, path: Path, content: bytes) -> None:
     try:
-        files.write(path.parent, path.name, content)
-    except files.UnwritableFolder as error:
+        write(path.parent, path.name, content)
+    except UnwritableFolder as error:
         raise MissingData(
             f"{source.name}: {error}; "
             f"set XDG_CACHE_HOME to a folder that can be written to, or {_own_copy(source)}"
