@@ -50,7 +50,9 @@ def test_a_module_sees_only_its_neighbours_files_and_errors(path):
         )
     }
     ours = {name for name in names if name.startswith("breakeven")}
-    assert all(name.startswith(("breakeven.errors", "breakeven.files", "breakeven.datasets")) for name in ours)
+    assert all(
+        name.startswith(("breakeven.errors", "breakeven.files", "breakeven.datasets")) for name in ours
+    )
     assert {name.partition(".")[0] for name in names - ours} <= {*sys.stdlib_module_names, "numpy"}
 
 
