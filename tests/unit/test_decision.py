@@ -137,6 +137,7 @@ def test_a_decision_is_json_with_null_for_what_is_not_a_number():
         "propensity": 0.0,
         "reason": "never",
         "exact": True,
+        "ambiguous": False,
     }
 
 

@@ -87,6 +87,7 @@ class Learner:
         self._rule_observes = type(rule).observe is not Rule.observe
         self.rounds = 0
         self._fits = 0
+        self._ambiguous = 0
         self._draws = Draws(self.seed)
         self._warmup = Warmup(self.warmup)
         self._book = Book(self.remember)
@@ -206,6 +207,7 @@ class Learner:
             labels_known=self.belief.labels,
             warmup_left=self._warmup.left,
             fits=self._fits,
+            ambiguous=self._ambiguous,
         )
 
     # -- events ----------------------------------------------------------------------------------
@@ -251,6 +253,7 @@ class Learner:
         wants_label = expect.truth("wants_label", event.wants_label)
         expect.one_of("by", event.by, ("rule", "warmup", "person"))
         id = self._book.id_for(self._book.check_new(event.id), self.rounds + 1)
+        self._ambiguous += expect.truth("ambiguous", event.ambiguous)
         self._arrive(id, point, None, wants_label, cost, event.by)
 
     def _decide(self, id: str | None, point: Any, price: float, force: bool | None, view: View) -> Decision:
@@ -265,10 +268,13 @@ class Learner:
         if propensity is None:
             propensity = 1.0 if wants_label else 0.0
         id = self._book.id_for(id, self.rounds + 1)
+        exact = view.stretch == 1.0
+        ambiguous = not exact and by == "rule" and view.ambiguous(verdict.threshold)
+        self._ambiguous += ambiguous
         self._arrive(id, point, view, wants_label, price, by)
         if self._listeners:
             plain = self.belief.plain(point)
-            self._announce(Arrived(id, plain, wants_label, price, propensity, verdict.reason, by))
+            self._announce(Arrived(id, plain, wants_label, price, propensity, verdict.reason, by, ambiguous))
         return Decision(
             id,
             wants_label,
@@ -278,6 +284,8 @@ class Learner:
             price,
             propensity,
             verdict.reason,
+            exact,
+            ambiguous,
         )
 
     def _judge(self, view: View, price: float) -> Verdict:
@@ -345,6 +353,7 @@ class Learner:
                 "warmup": msgspec.to_builtins(self._warmup),
                 "rounds": self.rounds,
                 "fits": self._fits,
+                "ambiguous": self._ambiguous,
             }
         )
 
@@ -363,6 +372,7 @@ class Learner:
             learner._book.load(content["book"], learner.belief.recall)
             learner._warmup = msgspec.convert(content["warmup"], Warmup)
             learner.rounds, learner._fits = content["rounds"], content["fits"]
+            learner._ambiguous = content["ambiguous"]
         return learner
 
 

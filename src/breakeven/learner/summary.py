@@ -17,6 +17,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     labels_known: int
     warmup_left: int
     fits: int
+    ambiguous: int = 0  # decisions that an approximation could have turned
 
     def __str__(self) -> str:
         """A few lines to read."""
@@ -29,6 +30,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         ]
         if self.warmup_left:
             lines.append(f"warm-up           {self.warmup_left:>12,} labels to go")
+        if self.ambiguous:
+            lines.append(f"ambiguous         {self.ambiguous:>12,} decisions")
         return "\n".join(lines)
 
 

@@ -38,7 +38,8 @@ class Decision(Struct, frozen=True, gc=False):
 
     `uncertainty` is what the rule compared with `threshold`: unlike `prediction.std` it already counts
     labels that are awaited. `propensity` is the probability with which the label was asked for. `cost`
-    is the price of the label, paid only if it was wanted. `exact` says that nothing was approximated.
+    is the price of the label, paid only if it was wanted. `exact` says that nothing was approximated,
+    and `ambiguous` that for all we know the exact uncertainty lies on the other side of the threshold.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Decision(Struct, frozen=True, gc=False):
     propensity: float
     reason: str
     exact: bool = True
+    ambiguous: bool = False
 
     @property
     def why(self) -> str:

@@ -9,7 +9,10 @@ from msgspec import Struct
 
 
 class Arrived(Struct, frozen=True, tag=True):
-    """A point came and was decided on, `by` the rule, the warm-up or a person."""
+    """A point came and was decided on, `by` the rule, the warm-up or a person.
+
+    `ambiguous`: the rule's answer rested on an approximation that could have turned it.
+    """
 
     id: str
     x: Any
@@ -18,6 +21,7 @@ class Arrived(Struct, frozen=True, tag=True):
     propensity: float
     reason: str
     by: Literal["rule", "warmup", "person"]
+    ambiguous: bool = False
 
 
 class Told(Struct, frozen=True, tag=True):

@@ -29,7 +29,8 @@ class View(Struct, gc=False):
     """One arrival through the eyes of a rule.
 
     `arrivals` counts this type's arrivals including this one (None where there are no types), `labels`
-    the labels it rests on, awaited ones included. `draw` gives the round's seeded uniform number.
+    the labels it rests on, awaited ones included. `draw` gives the round's seeded uniform number. The exact
+    uncertainty lies within a factor of `stretch`, both ways; 1 says that this is it.
     """
 
     uncertainty: float
@@ -40,6 +41,13 @@ class View(Struct, gc=False):
     round: int = 0
     price: float = nan
     draw: Callable[[int], float] | None = None
+    stretch: float = 1.0
+
+    def ambiguous(self, threshold: float) -> bool:
+        """Whether the exact uncertainty may lie on the other side of a threshold."""
+        return self.stretch > 1.0 and (
+            self.uncertainty / self.stretch <= threshold <= self.uncertainty * self.stretch
+        )
 
     def uniform(self) -> float:
         """The seeded random number in [0, 1) that belongs to this round."""

@@ -29,12 +29,6 @@ JITTER = 1e-13  # of the amplitude, added to the diagonal of k(D, D): above roun
 ROUNDING = 1e-15  # of the amplitude: what a residual may hide
 
 
-class Projected(Solved):
-    """What the dictionary says of a point; v is φ."""
-
-    residual: float = 0.0
-
-
 class Dictionary:
     """A posterior like the exact one, with a certificate of how far its std may be off.
 
@@ -94,6 +88,10 @@ class Dictionary:
         """How many labels are awaited."""
         return len(self._waiting)
 
+    def waiting(self) -> list[tuple[str | None, Array]]:
+        """The labels awaited and their points, oldest first."""
+        return list(zip(self._waiting, self._awaited.all[:, :-2], strict=True))
+
     @property
     def certificate(self) -> Certificate:
         """How far stds may be off, those that count awaited labels and those that do not."""
@@ -107,15 +105,15 @@ class Dictionary:
     def _many_features(self, columns: Array) -> Array:
         return self._L.solve_many(self._kernel.matrix(self._D.all, columns, self._inverse_squares))
 
-    def solve(self, x: Array, *, awaited: bool = True) -> Projected:
-        """Mean and variance at x, and the variance narrowed by what is awaited."""
+    def solve(self, x: Array, *, awaited: bool = True) -> Solved:
+        """Mean and variance at x, and the variance narrowed by what is awaited; v is φ."""
         phi = self._features(x)
         mean = self.parameters.mean + float(phi.dot(self._mu))
         residual = self._residual(phi)
         variance = narrowed = _variance(residual, self._told.turned(phi))
         if awaited and self._waiting:
             narrowed = _variance(residual, self._asked.turned(phi))
-        return Projected(mean, variance, narrowed, phi, NONE, residual)
+        return Solved(mean, variance, narrowed, phi, NONE)
 
     def _residual(self, phi: Array) -> float:
         """What the features leave out; where rounding takes it below 0, that cancels in a variance."""
@@ -152,15 +150,16 @@ class Dictionary:
 
     # -- events ----------------------------------------------------------------------------------
 
-    def expect(self, id: str | None, x: Array, solved: Projected) -> None:
+    def expect(self, id: str | None, x: Array, solved: Solved) -> None:
         """A label is awaited at x, where `solved` was just computed."""
-        phi, lost = self._enter(x, solved.v, solved.residual)
+        phi, lost = self._enter(x, solved.v)
         self._waiting.append(id)
         self._awaited.append(np.array([*x.tolist(), len(phi), lost]))
         self._ask(phi)
 
-    def _enter(self, x: Array, phi: Array, residual: float) -> tuple[Array, float]:
+    def _enter(self, x: Array, phi: Array) -> tuple[Array, float]:
         """Let x join or absorb it: the features its label counts with, and what they lose."""
+        residual = self._residual(phi)
         if residual > self._limit:
             phi = self._join(x, phi, residual)
             residual = self._residual(phi)
@@ -245,8 +244,8 @@ class Dictionary:
         waiting, points = self._waiting, self._awaited.all[:, :-2]
         self._clear(parameters or self.parameters)
         for id, column in zip(ids, labels.T, strict=True):
-            x, y, phi = column[:-2], float(column[-2]), self._features(column[:-2])
-            phi, _ = self._enter(x, phi, self._residual(phi))
+            x, y = column[:-2], float(column[-2])
+            phi, _ = self._enter(x, self._features(x))
             self._learn(id, x, y, phi, used=len(phi))
         for id, x in zip(waiting, points, strict=True):
             self.expect(id, x, self.solve(x))

@@ -95,6 +95,11 @@ class Posterior:
         """How many labels are awaited."""
         return len(self._awaited.ids) + (self._fresh is not None)
 
+    def waiting(self) -> list[tuple[str | None, Array]]:
+        """The labels awaited and their points, oldest first."""
+        self._waiting()
+        return list(zip(self._awaited.ids, self._awaited.points.all, strict=True))
+
     # -- asking ----------------------------------------------------------------------------------
 
     def solve(self, x: Array, *, awaited: bool = True) -> Solved:

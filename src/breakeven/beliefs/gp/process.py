@@ -9,6 +9,8 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.gp.block import Block
+from breakeven.beliefs.gp.capacity import Capacity, Engine
+from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE, Dictionary
 from breakeven.beliefs.gp.fitting import fit
 from breakeven.beliefs.gp.kernels import Kernel, Matern, SquaredExponential
 from breakeven.beliefs.gp.parameters import Parameters
@@ -18,6 +20,8 @@ from breakeven.errors import expect
 from breakeven.values import Prediction, Traits, View
 
 FITS = (None, "after_warmup", "every_label", "growing")
+CAPACITIES = ("exact", "auto")
+TOLERANCE = 1e-8
 GROWTH = 1.2  # "growing" fits again at so many times the labels of the last fit
 
 Fit = Literal["after_warmup", "every_label", "growing"] | None
@@ -52,6 +56,9 @@ class GaussianProcess:
     noise, `mean="fit"` the mean; both need a `fit`: "after_warmup" (once), "every_label", or "growing"
     (again whenever the labels grew by a fifth). With `fit=None` everything stays as given.
 
+    `capacity="auto"` goes over to a dictionary of points where that is cheaper, so that an arrival's cost
+    stops growing; `tolerance` is the share of the prior variance that it may lose of a label's point.
+
     >>> belief = GaussianProcess(dim=1, noise_std=0.1)
     >>> round(belief.learn(belief.point(0.0), 2.0).mean, 3)
     1.98
@@ -64,6 +71,8 @@ class GaussianProcess:
         kernel: Kernel | None = None,
         mean: float | Literal["fit"] = 0.0,
         fit: Fit = None,
+        capacity: Literal["exact", "auto"] = "exact",
+        tolerance: float = TOLERANCE,
     ) -> None:
         self.dim = expect.whole("dim", dim, least=1)
         self.fit_schedule: Fit = expect.one_of("fit", fit, FITS)
@@ -75,8 +84,11 @@ class GaussianProcess:
             expect.refuse("noise_std", "a positive number, because fit=None fits nothing", None)
         if fit is None and self.mean == "fit":
             expect.refuse("mean", "a number, because fit=None fits nothing", mean)
+        self.capacity = expect.one_of("capacity", capacity, CAPACITIES)
+        self.tolerance = expect.number("tolerance", tolerance, LEAST_TOLERANCE, 1.0)
         self._fitted_at = 0
-        self._posterior = Posterior(self.dim, self._start())
+        self._capacity = Capacity(self.tolerance)
+        self._posterior: Engine = Posterior(self.dim, self._start())
         self._note_parameters()
 
     def _start(self) -> Parameters:
@@ -140,7 +152,10 @@ class GaussianProcess:
         """What a rule sees at a point with these numbers."""
         prediction = Prediction(mean, sqrt(variance), self._noise_std)
         labels = self.labels + self._posterior.awaited
-        return SolvedView(sqrt(narrowed), prediction, None, labels, self.traits)
+        view = SolvedView(sqrt(narrowed), prediction, None, labels, self.traits)
+        if isinstance(self._posterior, Dictionary):
+            view.stretch = self._posterior.certificate.stretch
+        return view
 
     def look_many(self, points: Sequence[Any]) -> Looks:
         """Look at a block of points by one triangular solve."""
@@ -167,7 +182,12 @@ class GaussianProcess:
     def tell(self, id: str | None, point: Any, y: float) -> Prediction:
         """An awaited label came."""
         mean, variance = self._posterior.tell(id, y)
+        self._choose_engine()
         return Prediction(mean, sqrt(variance), self._noise_std)
+
+    def _choose_engine(self) -> None:
+        if self.capacity == "auto":
+            self._posterior = self._capacity.choose(self._posterior)
 
     def correct(self, id: str, point: Any, old: float, new: float) -> None:
         """A label told earlier changes its value."""
@@ -179,6 +199,7 @@ class GaussianProcess:
             self._posterior.withdraw_awaited(id)
         else:
             self._posterior.withdraw_told(id)
+            self._choose_engine()
 
     def learn(self, point: Any, y: float, id: str | None = None) -> Prediction:
         """A label nobody asked for."""
@@ -220,6 +241,7 @@ class GaussianProcess:
     def adopt(self, parameters: dict[str, Any]) -> None:
         """Go on with these parameters."""
         self._posterior.adopt(_checked_parameters(parameters, self.dim))
+        self._choose_engine()
         self._fitted_at = self.labels
         self._note_parameters()
 
@@ -232,6 +254,19 @@ class GaussianProcess:
             **self.parameters.plain(),
             "fit": self.fit_schedule,
             "log_likelihood": self._posterior.log_likelihood(),
+            **self._engine_words(),
+        }
+
+    def _engine_words(self) -> dict[str, Any]:
+        """Where not all is exact: the dictionary, and its certificate as of now."""
+        if not isinstance(self._posterior, Dictionary):
+            return {}
+        certificate = self._posterior.certificate
+        return {
+            "dictionary": self._posterior.rank,
+            "tolerance": self.tolerance,
+            "kappa": certificate.kappa,
+            "stretch": certificate.stretch,
         }
 
     @classmethod
@@ -247,15 +282,27 @@ class GaussianProcess:
             "kernel": msgspec.to_builtins(self.kernel),
             "mean": self.mean,
             "fit": self.fit_schedule,
+            "capacity": self.capacity,
+            "tolerance": self.tolerance,
         }
 
     def state(self) -> dict[str, Any]:
         """The posterior, as plain data."""
-        return {"fitted_at": self._fitted_at, **self._posterior.state()}
+        return {
+            "fitted_at": self._fitted_at,
+            "tried_at": self._capacity.tried_at,
+            "dictionary": isinstance(self._posterior, Dictionary),
+            **self._posterior.state(),
+        }
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave."""
         self._fitted_at = state["fitted_at"]
+        self._capacity.tried_at = state["tried_at"]
+        if state["dictionary"]:
+            self._posterior = Dictionary(self.dim, self._start(), self.tolerance)
+        else:
+            self._posterior = Posterior(self.dim, self._start())
         self._posterior.load(state)
         self._note_parameters()
 
