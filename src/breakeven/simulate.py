@@ -1,30 +1,62 @@
 """Replay a labelled history through a learner, and draw up the bill.
 
 A label is told at once when it is asked for, and never otherwise. The learner given is the one that learns.
+Long streams of types run in compiled loops, with the same answers and the same learner afterwards.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Literal, cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.errors import expect
-from breakeven.learner import Learner
+from breakeven.learner import Learner, bulk
+from breakeven.learner.bulk import Columns
 from breakeven.ledger import EXPECTED_NOISE, Ledger
 
 Array = NDArray[np.float64]
 
 
-class Trace(msgspec.Struct, frozen=True):
-    """What happened in each round of a replayed stream, and the bill."""
+class Trace(msgspec.Struct, frozen=True, dict=True):
+    """What happened in each round of a replayed stream, and the bill.
+
+    `target` is what predictions are scored against, the array that was given: the truth, or the labels. The
+    bill is drawn up when it is first read, since its lists by round take more room than these arrays.
+    """
 
     wants_label: NDArray[np.bool_]
     prediction: Array
     uncertainty: Array
     threshold: Array
     cost: Array
-    ledger: Ledger
+    target: Array
+    scored: Literal["truth", "labels"]
+    noise_std: float
+
+    @property
+    def error(self) -> Array:
+        """How far each prediction is off its target."""
+        return np.abs(self.target - self.prediction)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The bill, round by round."""
+        spend, errors = np.where(self.wants_label, self.cost, 0.0), self.error
+        rounds, labels = len(spend), int(self.wants_label.sum())
+        noise = EXPECTED_NOISE * self.noise_std
+        return Ledger(
+            rounds=rounds,
+            labels=labels,
+            label_spend=float(spend.sum()),
+            prediction_error=float(errors.sum()),
+            scored=self.scored,
+            noise_floor=noise * (rounds - labels) if self.scored == "labels" else None,
+            spend_by_round=spend.tolist(),
+            error_by_round=errors.tolist(),
+        )
 
 
 def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace:
@@ -39,41 +71,38 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     >>> trace.wants_label.tolist(), trace.ledger.label_spend
     ([True, False, True], 4.0)
     """
-    points = learner.belief.points(xs)
-    y = expect.column("labels", labels, len(points))
-    f = None if truth is None else expect.column("truth", truth, len(points))
-    decisions = []
-    predictions = np.empty(len(points))
+    ready = bulk.holds_types(xs) and bulk.pays(learner, len(xs))
+    points = xs if ready else learner.belief.points(xs)
+    y = _column("labels", labels, len(points))
+    f = None if truth is None else _column("truth", truth, len(points))
+    replay = bulk.replay if ready or bulk.pays(learner, len(points)) else _one_by_one
+    return Trace(
+        **replay(learner, points, y, true=f is not None)._asdict(),
+        cost=np.broadcast_to(learner.label_cost, len(points)),
+        target=y if f is None else f,
+        scored="labels" if f is None else "truth",
+        noise_std=learner.belief.traits.noise_std,
+    )
+
+
+def _one_by_one(learner: Learner, points: Sequence[Any], y: Array, *, true: bool) -> Columns:
+    columns = Columns.empty(len(points))
     for i, x in enumerate(points):
         decision = learner.decide(x)
-        decisions.append(decision)
-        predictions[i] = decision.prediction.mean
+        answer = decision.prediction.mean
         if decision.wants_label:
             after = learner.tell(decision.id, y[i])
-            predictions[i] = y[i] if f is None else after.mean
-    wants_label = np.array([d.wants_label for d in decisions], dtype=bool)
-    cost = np.array([d.cost for d in decisions])
-    return Trace(
-        wants_label=wants_label,
-        prediction=predictions,
-        uncertainty=np.array([d.uncertainty for d in decisions]),
-        threshold=np.array([d.threshold for d in decisions]),
-        cost=cost,
-        ledger=_bill(learner, np.where(wants_label, cost, 0.0), predictions, y, f),
-    )
+            answer = after.mean if true else y[i]
+        columns.wants_label[i] = decision.wants_label
+        columns.prediction[i] = answer
+        columns.uncertainty[i] = decision.uncertainty
+        columns.threshold[i] = decision.threshold
+    return columns
 
 
-def _bill(learner: Learner, spend: Array, predictions: Array, y: Array, f: Array | None) -> Ledger:
-    errors = np.abs((y if f is None else f) - predictions)
-    labels = int((spend > 0).sum())
-    noise = EXPECTED_NOISE * learner.belief.traits.noise_std
-    return Ledger(
-        rounds=len(spend),
-        labels=labels,
-        label_spend=float(spend.sum()),
-        prediction_error=float(errors.sum()),
-        scored="labels" if f is None else "truth",
-        noise_floor=noise * (len(spend) - labels) if f is None else None,
-        spend_by_round=spend.tolist(),
-        error_by_round=errors.tolist(),
-    )
+def _column(name: str, values: Any, points: int) -> Array:
+    """One finite number for each point; an array that is so already is read in place, not copied."""
+    ready = type(values) is np.ndarray and values.dtype == float and values.shape == (points,)
+    if ready and values.flags.carray and values.dot(values) < expect.LARGEST**2 / 2:  # false for NaN, too
+        return cast(Array, values)
+    return expect.column(name, values, points)

@@ -87,6 +87,14 @@ Learner.restore(two.snapshot()).summary()
     assert loaded_by(code) & SLOW == set()
 
 
+def test_replaying_a_short_stream_loads_nothing_slow_either():
+    code = """
+from breakeven import *
+simulate(algorithm1(label_cost=1.0, noise_std=0.1), [1, 2, 1] * 100, [0.5] * 300)
+"""
+    assert loaded_by(code) & SLOW == set()
+
+
 def test_the_package_is_typed():
     assert (ROOT / "py.typed").exists()
 

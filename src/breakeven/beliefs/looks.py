@@ -14,7 +14,11 @@ class Looks(Protocol):
         ...
 
     def asked(self, i: int) -> None:
-        """A label of arrival i was asked for."""
+        """A label of arrival i was asked for, and is awaited."""
+        ...
+
+    def told(self, i: int, y: float) -> bool:
+        """A label of arrival i was asked for and came at once; whether these looks still hold."""
         ...
 
 
@@ -31,3 +35,7 @@ class OneByOne:
 
     def asked(self, i: int) -> None:
         """Nothing to note."""
+
+    def told(self, i: int, y: float) -> bool:
+        """Nothing to note: the belief is asked anew each time."""
+        return True

@@ -4,7 +4,7 @@ Notation: N labels in all and N_k of type k, awaited ones included; M_k arrivals
 Sums are exact, so labels in any order, corrected or withdrawn, leave the same bits behind.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf, sqrt
 from typing import Any, Self
 
@@ -73,7 +73,16 @@ class TypeMeans:
         """Check a batch of types; a one-dimensional array counts as its elements."""
         plain = isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "iuUS"
         rows = X.tolist() if plain else expect.rows("X", X)
-        return [self.point(x, f"X[{i}]") for i, x in enumerate(rows)]
+        seen: set[Any] = set()  # what was checked once is not checked again
+        points = []
+        for i, x in enumerate(rows):
+            kind = type(x)
+            if not (kind is str or kind is int or kind is bytes):
+                x = self.point(x, f"X[{i}]")
+            elif x not in seen:
+                seen.add(self.point(x, f"X[{i}]"))
+            points.append(x)
+        return points
 
     def plain(self, point: Any) -> Any:
         """A type is plain data already."""
@@ -167,6 +176,28 @@ class TypeMeans:
         if told == 0:
             return self._prior
         return Prediction(total.value / told, self.noise_std / sqrt(told), self.noise_std)
+
+    # -- a replayed stream -----------------------------------------------------------------------
+
+    @property
+    def asked(self) -> int:
+        """Labels asked for, of all types: N."""
+        return self._asked
+
+    def tallies(self, types: Sequence[Any]) -> list[Tally]:
+        """What is known of each of these types, to be read."""
+        unknown = Tally(self._prior)
+        return [self._tallies.get(point, unknown) for point in types]
+
+    def settle(self, rows: Iterable[tuple[Any, int, int, int, ExactSum]]) -> None:
+        """Take up where a stream ended: type, M_k, N_k, labels told, and their sum; new types in order."""
+        asked = 0
+        for point, tally_arrivals, tally_asked, told, total in rows:
+            tally = self._tally(point)
+            asked += tally_asked - tally.asked
+            tally.arrivals, tally.asked = tally_arrivals, tally_asked
+            self._replace(tally, total, told)
+        self._count(asked)
 
     # -- nothing to fit --------------------------------------------------------------------------
 

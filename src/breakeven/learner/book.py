@@ -5,11 +5,14 @@ for them may come all the same; their ids may be used again.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
+import numpy as np
 from msgspec.structs import astuple
+from numpy.typing import NDArray
 
 from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
 from breakeven.values import ExactSum
@@ -30,18 +33,46 @@ class Label(msgspec.Struct):
     labeller: str | None = None
 
 
+class Replayed(msgspec.Struct, frozen=True):
+    """Labels asked for and told in a replayed stream: some ten bytes each, where a `Label` takes hundreds.
+
+    `asked` has a bit for every round from `first` on, and the point of a label is `names[code]`.
+    """
+
+    first: int
+    asked: NDArray[np.uint8]
+    codes: NDArray[np.unsignedinteger[Any]]
+    ys: NDArray[np.float64]
+    names: list[Any]
+    cost: float
+
+    def entries(self) -> Iterator[tuple[str, Label]]:
+        """Each under its id, the round's number."""
+        rounds = self.first + np.flatnonzero(np.unpackbits(self.asked))
+        for round, code, y in zip(rounds.tolist(), self.codes.tolist(), self.ys.tolist(), strict=True):
+            yield str(round), Label(self.names[code], self.cost, round, False, y)
+
+
 class Book:
     """Labels by id, and the money they cost."""
 
     def __init__(self, remember: int) -> None:
         self.remember = remember
         self.awaited: dict[str, Label] = {}
-        self.told: dict[str, Label] = {}
+        self._told: dict[str, Label] = {}
+        self._replayed: list[Replayed] = []  # told as well, and entered when somebody looks
         self.unasked: dict[str, Any] = {}
         self._oldest: deque[str] = deque()  # ids of `unasked` in order: an OrderedDict is half as fast
         self.named = False  # whether an id was given that is no round's number: then numbers may clash
         self.bought = 0
         self.spend = ExactSum()
+
+    @property
+    def told(self) -> dict[str, Label]:
+        """Labels told, in the order in which they came."""
+        while self._replayed:
+            self._told.update(self._replayed.pop(0).entries())
+        return self._told
 
     # -- ids -------------------------------------------------------------------------------------
 
@@ -55,6 +86,11 @@ class Book:
             round += 1
             id = str(round)
         return id
+
+    def may_clash(self, round: int) -> bool:
+        """Whether an id given earlier may be the number of a round after this one."""
+        ids = chain(self.awaited, self.told, self.unasked) if self.named else ()
+        return any(id.isdecimal() and (len(id) > 18 or int(id) > round) for id in ids)
 
     def check_new(self, id: Any) -> str:
         """An id for an arrival: text that no awaited or told label has."""
@@ -155,6 +191,23 @@ class Book:
         if label.cost and not charged:
             self.bought -= 1
             self.spend = self.spend.plus(-label.cost)
+
+    def replay(self, labels: list[Replayed], cost: float) -> None:
+        """Labels were asked for at this cost and told, one after the other."""
+        self._replayed += labels
+        count = sum(len(some.ys) for some in labels)
+        self.bought += count
+        for power in range(count.bit_length()):
+            if count >> power & 1:
+                self.spend = self.spend.plus(cost * 2.0**power)
+
+    def pass_by_many(self, rounds: NDArray[np.int64], points: list[Any]) -> None:
+        """The last rounds that were not asked about, none of whose ids is in use."""
+        ids = list(map(str, rounds.tolist()))
+        for _ in range(len(self._oldest) + len(ids) - self.remember):
+            del self.unasked[self._oldest.popleft()]
+        self._oldest.extend(ids)
+        self.unasked.update(zip(ids, points, strict=True))
 
     # -- keeping ---------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ class Block:
     """Means and variances at a few points, kept up to date while labels are asked for among them."""
 
     def __init__(self, means: Array, variances: Array, covariance: Array, noise_variance: float) -> None:
-        self.means, self.variances = means.tolist(), variances.tolist()
+        self.means, self.variances = means, variances
         self._covariance = covariance
         self._noise_variance = noise_variance
 
@@ -23,7 +23,17 @@ class Block:
         """The variance at point i, given also what is awaited."""
         return max(float(self._covariance[i, i]), 0.0)
 
-    def ask(self, j: int) -> None:
-        """A label of point j is awaited from now on."""
+    def ask(self, j: int) -> Array:
+        """A label of point j is awaited from now on; by how much each mean moves for a miss of 1."""
         c = self._covariance[j].copy()
-        self._covariance -= c[:, None] * (c / (self.narrowed(j) + self._noise_variance))
+        gain: Array = c / (self.narrowed(j) + self._noise_variance)
+        self._covariance -= c[:, None] * gain
+        return gain
+
+    def tell(self, j: int, y: float) -> None:
+        """The label of point j was asked for and came at once, and no other is awaited."""
+        self.means = self.means + self.ask(j) * (y - self.means[j])
+        self.variances = self._variances()
+
+    def _variances(self) -> Array:
+        return np.maximum(self._covariance.diagonal(), 0.0)

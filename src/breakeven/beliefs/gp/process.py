@@ -36,17 +36,26 @@ class SolvedView(View):
 class BlockLooks:
     """The views of a block of arrivals."""
 
-    def __init__(self, belief: "GaussianProcess", block: Block) -> None:
-        self._belief, self._block = belief, block
+    def __init__(self, belief: "GaussianProcess", engine: Engine, block: Block) -> None:
+        self._belief, self._engine, self._block = belief, engine, block
+        self._parameters, self._awaited = engine.parameters, engine.awaited
 
     def look(self, i: int) -> View:
         """The view of arrival i; what enters the factor is solved again, alone."""
         block = self._block
-        return self._belief.view(block.means[i], block.variances[i], block.narrowed(i))
+        return self._belief.view(float(block.means[i]), float(block.variances[i]), block.narrowed(i))
 
     def asked(self, i: int) -> None:
         """Narrow the arrivals behind i."""
         self._block.ask(i)
+
+    def told(self, i: int, y: float) -> bool:
+        """Move the arrivals behind i, unless a fit, another engine or labels awaited make that too little."""
+        now = self._belief.engine
+        if now is not self._engine or now.parameters is not self._parameters or self._awaited:
+            return False
+        self._block.tell(i, y)
+        return True
 
 
 class GaussianProcess:
@@ -114,6 +123,11 @@ class GaussianProcess:
         return self._posterior.parameters
 
     @property
+    def engine(self) -> Engine:
+        """What computes the posterior: the exact one, or a dictionary."""
+        return self._posterior
+
+    @property
     def labels(self) -> int:
         """Labels told or learnt, and not withdrawn."""
         return len(self._posterior.ids)
@@ -159,7 +173,8 @@ class GaussianProcess:
 
     def look_many(self, points: Sequence[Any]) -> Looks:
         """Look at a block of points by one triangular solve."""
-        return BlockLooks(self, self._posterior.block(np.array(points).reshape(len(points), self.dim)))
+        block = self._posterior.block(np.array(points).reshape(len(points), self.dim))
+        return BlockLooks(self, self._posterior, block)
 
     def predict(self, point: Any) -> Prediction:
         """The posterior mean and std of f, given the labels told."""

@@ -114,7 +114,7 @@ class ProjectedBlock(Block):
         """The variance at point i, given also what is awaited."""
         return max(float(self._covariance[i, i] + self._outside[i, i]), 0.0)
 
-    def ask(self, j: int) -> None:
+    def ask(self, j: int) -> Array:
         """A label of point j is awaited from now on; the point joins or is absorbed."""
         if self._outside[j, j] > self._limit:
             direction = self._outside[j] / sqrt(self._outside[j, j])
@@ -122,4 +122,9 @@ class ProjectedBlock(Block):
             self._outside -= moved
             self._covariance += moved
         c = self._covariance[j].copy()
-        self._covariance -= c[:, None] * (c / (c[j] + self._noise_variance))
+        gain: Array = c / (c[j] + self._noise_variance)
+        self._covariance -= c[:, None] * gain
+        return gain
+
+    def _variances(self) -> Array:
+        return np.maximum(self._covariance.diagonal() + self._outside.diagonal(), 0.0)

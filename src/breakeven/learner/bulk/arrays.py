@@ -1,0 +1,82 @@
+"""What the compiled loops read and write, as named arrays, and why they stop."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from breakeven.beliefs.types import Tally
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Codes = NDArray[np.uint32]
+Truths = NDArray[np.bool_]
+
+UNSEEN = 2**32 - 1  # the code of no type
+FINISHED, NEW_TYPE, NEEDS_SPREADS, NEEDS_LIMITS, NEEDS_PARTS = range(5)
+
+
+class Columns(NamedTuple):
+    """What was answered in every round."""
+
+    wants_label: Truths
+    prediction: Array
+    uncertainty: Array
+    threshold: Array
+
+    @classmethod
+    def empty(cls, rounds: int) -> "Columns":
+        """Room for so many rounds."""
+        return cls(np.empty(rounds, dtype=bool), *(np.empty(rounds) for _ in range(3)))
+
+    def part(self, rounds: slice) -> "Columns":
+        """Some rounds of them; writing there writes here."""
+        wants_label, *others = self
+        return Columns(wants_label[rounds], *(column[rounds] for column in others))
+
+
+class Types(NamedTuple):
+    """What is known of every type, by code: a row of `parts` is the exact sum of its labels."""
+
+    arrivals: Counts
+    asked: Array
+    told: Array
+    mean: Array
+    parts: Array
+
+    @classmethod
+    def of(cls, tallies: Sequence[Tally], room: int = 2) -> "Types":
+        """The types with these tallies, and room for so many parts or more."""
+        parts = np.zeros((len(tallies), max([room, *(len(tally.sum.parts) for tally in tallies)])))
+        for k, tally in enumerate(tallies):
+            if tally.told:
+                parts[k, : len(tally.sum.parts)] = tally.sum.parts
+        return cls(
+            np.array([tally.arrivals for tally in tallies], dtype=np.int64),
+            np.array([tally.asked for tally in tallies], dtype=float),
+            np.array([tally.told for tally in tallies], dtype=float),
+            np.array([tally.prediction.mean for tally in tallies]),
+            parts,
+        )
+
+    def with_more(self, tallies: Sequence[Tally]) -> "Types":
+        """These and others behind them."""
+        more = Types.of(tallies, room=self.parts.shape[1])
+        own = self.with_room(more.parts.shape[1])
+        return Types(*(np.concatenate(pair) for pair in zip(own, more, strict=True)))
+
+    def with_room(self, room: int) -> "Types":
+        """The same with room for so many parts in every sum."""
+        missing = np.zeros((len(self.parts), room - self.parts.shape[1]))
+        return self._replace(parts=np.hstack([self.parts, missing]))
+
+
+class Moving(NamedTuple):
+    """A reading of VAR-UNCERTAINTY: what is compared, and how θ moves."""
+
+    confidence: bool
+    below: bool
+    after_yes: float
+    after_no: float
+    budget: float

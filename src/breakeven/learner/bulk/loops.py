@@ -1,0 +1,257 @@
+"""The compiled loops; nothing else imports numba, and nothing imports this before the first long stream.
+
+Sums, products, quotients and square roots are rounded correctly, here as in Python, so all bits agree.
+Labels are summed as `ExactSum` does it: the nearest float, then the nearest to what is missing, and so on.
+"""
+
+from collections.abc import Callable
+from math import inf, log, nan, sqrt
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+
+from breakeven.learner.bulk.arrays import (
+    FINISHED,
+    NEEDS_LIMITS,
+    NEEDS_PARTS,
+    NEEDS_SPREADS,
+    NEW_TYPE,
+    UNSEEN,
+    Array,
+    Codes,
+    Columns,
+    Counts,
+    Moving,
+    Types,
+)
+from breakeven.rules.variable_uncertainty import LEAST, MEMORY, MOST
+from breakeven.theory import DISCRETE_EXPONENT
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """Compile on the first call, and keep the result on disk where there is a place for it."""
+    try:
+        return cast(F, numba.njit(cache=True, error_model="numpy")(function))
+    except RuntimeError:  # no directory can be written to
+        return cast(F, numba.njit(error_model="numpy")(function))
+
+
+# -- types and tables --------------------------------------------------------------------------------
+
+
+@compiled
+def number(values: Counts, low: int, lookup: Codes, first: int, fresh: Counts) -> int:
+    """Number types not seen before, from `first` on, and list them in `fresh`; how many there are."""
+    found = 0
+    for value in values:
+        if lookup[value - low] == UNSEEN:
+            lookup[value - low] = first + found
+            fresh[found] = value
+            found += 1
+    return found
+
+
+@compiled
+def clocks(values: Counts, low: int, lookup: Codes, arrivals: Counts) -> Counts:
+    """How many of its type there were with each arrival; `arrivals` are counted on."""
+    result = np.empty(len(values), dtype=np.int64)
+    for i in range(len(values)):
+        k = lookup[values[i] - low]
+        arrivals[k] += 1
+        result[i] = arrivals[k]
+    return result
+
+
+@compiled
+def gather(
+    values: Counts, low: int, lookup: Codes, y: Array, places: Counts, codes: Codes, ys: Array
+) -> None:
+    """Write the codes and the labels at these places."""
+    for j in range(len(places)):
+        codes[j] = lookup[values[places[j]] - low]
+        ys[j] = y[places[j]]
+
+
+@compiled
+def thresholds(clocks: Counts, price: float, scale: float) -> Array:
+    """`theory.threshold` at each clock; a type's unit is 1."""
+    result = np.empty(len(clocks))
+    for i in range(len(clocks)):
+        result[i] = scale * (price / clocks[i]) ** DISCRETE_EXPONENT
+    return result
+
+
+@compiled
+def spreads(first: int, count: int, noise_std: float, delta: float) -> Array:
+    """`theory.confidence_spread` for so many counts of labels."""
+    result = np.empty(count)
+    for i in range(count):
+        result[i] = 2 * (noise_std * noise_std) * (log(2 / delta) + 3 * log(first + i))
+    return result
+
+
+# -- exact sums --------------------------------------------------------------------------------------
+
+
+@compiled
+def two_sum(a: float, b: float) -> tuple[float, float]:
+    """The float nearest to a + b, and what that misses, exactly."""
+    total = a + b
+    share = total - a
+    return total, (a - (total - share)) + (b - share)
+
+
+@compiled
+def add_to_two(high: float, low: float, y: float) -> tuple[float, float, float]:
+    """The two parts of a sum with y added, and what two parts cannot hold."""
+    high, rest = two_sum(high, y)
+    low, lost = two_sum(low, rest)
+    high, low = two_sum(high, low)
+    return high, low, lost
+
+
+@compiled
+def add_to_many(parts: Array, k: int, y: float, space: Array) -> bool:
+    """Add to the sum of type k; False, and nothing changed, if it needs more parts than there is room for."""
+    rest, found = space[0], space[1]
+    size = _grow(rest, 0, y)
+    for part in parts[k]:
+        size = _grow(rest, size, part)
+    count = 0
+    part = _nearest(rest, size)
+    while part != 0.0:
+        if count == parts.shape[1]:
+            return False
+        found[count] = part
+        count += 1
+        size = _grow(rest, size, -part)
+        part = _nearest(rest, size)
+    parts[k, :count] = found[:count]
+    parts[k, count:] = 0.0
+    return True
+
+
+@compiled
+def _grow(rest: Array, size: int, x: float) -> int:
+    """Add x to a sum of floats that do not overlap, smallest first (Shewchuk 1997); its new length."""
+    kept = 0
+    for j in range(size):
+        x, lost = two_sum(x, rest[j])
+        if lost != 0.0:
+            rest[kept] = lost
+            kept += 1
+    if x != 0.0:
+        rest[kept] = x
+        kept += 1
+    return kept
+
+
+@compiled
+def _nearest(rest: Array, size: int) -> float:
+    """The float nearest to such a sum, ties to even, as `math.fsum` finds it."""
+    if size == 0:
+        return 0.0
+    left = size - 1
+    total, lost = float(rest[left]), 0.0
+    while left > 0 and lost == 0.0:
+        left -= 1
+        total, lost = two_sum(total, rest[left])
+    if left > 0 and (lost > 0.0) == (rest[left - 1] > 0.0):  # what else is missing decides a tie
+        further = total + 2.0 * lost
+        if further - total == 2.0 * lost:
+            total = further
+    return total
+
+
+# -- rounds ------------------------------------------------------------------------------------------
+# A loop stops before a round for which something is missing, and says what.
+# No array is handed on in the common case, and none stays in its tuple: their references would be counted.
+
+
+@compiled
+def by_limit(
+    values: Counts, low: int, lookup: Codes, y: Array, true: bool, types: Types, labels: int,
+    spreads: Array, first: int, space: Array, out: Columns, limits: Array, by_type: bool, shown: bool,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Label what is above its limit: rounds done, labels there are now, and why it stopped."""
+    arrivals, asked, told, mean, parts = types
+    wants_label, prediction, uncertainty, threshold = out
+    spread, few = spreads[max(labels - first, 0)], parts.shape[1] == 2
+    for i in range(len(values)):
+        k = lookup[np.uintp(values[i] - low)]
+        if k == UNSEEN:
+            return i, labels, NEW_TYPE
+        clock = arrivals[k] + 1
+        place = np.uintp(clock if by_type else i)
+        if place >= len(limits):
+            return i, labels, NEEDS_LIMITS
+        limit, radius, answer = limits[place], sqrt(spread / asked[k]), mean[k]  # ∞ without labels
+        wanted = radius > limit
+        if wanted:
+            if labels + 1 - first >= len(spreads):
+                return i, labels, NEEDS_SPREADS
+            total, rest, lost = add_to_two(parts[k, 0], parts[k, 1], y[i])
+            if lost == 0.0 and (few or parts[k, 2] == 0.0):
+                parts[k, 0], parts[k, 1] = total, rest
+            elif not add_to_many(parts, k, y[i], space):
+                return i, labels, NEEDS_PARTS
+            labels += 1
+            spread = spreads[labels - first]
+            asked[k] += 1
+            told[k] += 1
+            mean[k] = parts[k, 0] / told[k]
+            answer = mean[k] if true else y[i]
+        arrivals[k] = clock
+        wants_label[i] = wanted
+        prediction[i] = answer
+        uncertainty[i] = radius
+        threshold[i] = limit if shown else nan
+    return len(values), labels, FINISHED
+
+
+@compiled
+def by_moving_limit(
+    values: Counts, low: int, lookup: Codes, y: Array, true: bool, types: Types, labels: int,
+    spreads: Array, first: int, space: Array, out: Columns, rule: Moving, memory: Array,
+) -> tuple[int, int, int]:  # fmt: skip
+    """`VariableUncertainty`, whose θ and recent labels are `memory`; returns what `by_limit` does."""
+    arrivals, asked, told, mean, parts = types
+    wants_label, prediction, uncertainty, threshold = out
+    confidence, below, after_yes, after_no, budget = rule
+    spread, few = spreads[max(labels - first, 0)], parts.shape[1] == 2
+    for i in range(len(values)):
+        k = lookup[np.uintp(values[i] - low)]
+        if k == UNSEEN:
+            return i, labels, NEW_TYPE
+        radius, answer, theta, lately = sqrt(spread / asked[k]), mean[k], memory[0], memory[1]
+        limit = max(1.0 / theta - 1.0, 0.0) if confidence else theta
+        over = lately / MEMORY >= budget
+        wanted = not over and (radius < limit if below else radius > limit)
+        if radius == inf:
+            wanted, limit = True, nan
+        if wanted:
+            if labels + 1 - first >= len(spreads):
+                return i, labels, NEEDS_SPREADS
+            total, rest, lost = add_to_two(parts[k, 0], parts[k, 1], y[i])
+            if lost == 0.0 and (few or parts[k, 2] == 0.0):
+                parts[k, 0], parts[k, 1] = total, rest
+            elif not add_to_many(parts, k, y[i], space):
+                return i, labels, NEEDS_PARTS
+            labels += 1
+            spread = spreads[labels - first]
+            asked[k] += 1
+            told[k] += 1
+            mean[k] = parts[k, 0] / told[k]
+            answer = mean[k] if true else y[i]
+        arrivals[k] += 1
+        memory[1] = lately * (MEMORY - 1) / MEMORY + wanted
+        if wanted or not over:
+            memory[0] = min(max(theta * (after_yes if wanted else after_no), LEAST), MOST)
+        wants_label[i] = wanted
+        prediction[i] = answer
+        uncertainty[i] = radius
+        threshold[i] = limit
+    return len(values), labels, FINISHED

@@ -1,0 +1,74 @@
+"""Numbers that the rounds share: thresholds by clock, and confidence spreads by labels.
+
+Logarithms and powers may differ in their last bit between compilers. So the compiled ones are used only after
+they have given the bits that `theory` gives; where they do not, `theory` fills the tables.
+"""
+
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+
+from breakeven import theory
+from breakeven.beliefs import TypeMeans
+from breakeven.learner.bulk.arrays import Array, Counts
+
+LARGEST_TABLE = 2**20
+SMALLEST_TABLE = 2**12
+WINDOW = 2**15
+COMPARED = 2**13  # numbers on which the compiled functions must agree with theory
+
+
+class Thresholds:
+    """`theory.threshold` for types: a table by clock up to `LARGEST_TABLE`, computed beyond."""
+
+    def __init__(self, loops: ModuleType, price: float, scale: float) -> None:
+        self._loops, self._price, self._scale = loops, price, scale
+        self.table = np.array([np.nan])  # no clock shows 0
+
+    def extend(self) -> bool:
+        """Double the table; False if it is the largest already."""
+        old, size = len(self.table), min(max(2 * len(self.table), SMALLEST_TABLE), LARGEST_TABLE + 1)
+        self.table = np.append(self.table, self.at(np.arange(old, size)))
+        return size > old
+
+    def at(self, clocks: Counts) -> Array:
+        """The thresholds at these clocks."""
+        compute = self._loops.thresholds if agrees(self._loops) else theory_thresholds
+        return np.asarray(compute(clocks, self._price, self._scale))
+
+
+class Spreads:
+    """`theory.confidence_spread` for a window of label counts, from `first` on."""
+
+    def __init__(self, loops: ModuleType, belief: TypeMeans) -> None:
+        self._loops, self._belief = loops, belief
+        self.move_to(belief.asked)
+
+    def move_to(self, labels: int) -> None:
+        """So many labels were asked for, and there will be more."""
+        self.first = max(labels, 1)
+        compute = self._loops.spreads if agrees(self._loops) else theory_spreads
+        self.values = np.asarray(compute(self.first, WINDOW, self._belief.noise_std, self._belief.delta))
+
+
+def theory_thresholds(clocks: Counts, price: float, scale: float) -> Array:
+    """What `loops.thresholds` computes, one by one."""
+    exponent = theory.DISCRETE_EXPONENT
+    return np.array([theory.threshold(price, clock, exponent, scale=scale) for clock in clocks.tolist()])
+
+
+def theory_spreads(first: int, count: int, noise_std: float, delta: float) -> Array:
+    """What `loops.spreads` computes, one by one."""
+    return np.array(
+        [theory.confidence_spread(noise_std, labels, delta) for labels in range(first, first + count)]
+    )
+
+
+@cache
+def agrees(loops: ModuleType) -> bool:
+    """Whether the compiled thresholds and spreads are those of theory, to the bit."""
+    clocks = np.arange(1, COMPARED)
+    return np.array_equal(loops.thresholds(clocks, np.pi, 0.7), theory_thresholds(clocks, np.pi, 0.7)) and (
+        np.array_equal(loops.spreads(1, COMPARED, 0.3, 0.05), theory_spreads(1, COMPARED, 0.3, 0.05))
+    )

@@ -1,0 +1,197 @@
+"""When a stream runs in compiled loops, and that it runs one by one wherever they cannot serve."""
+
+import builtins
+import sys
+
+import numpy as np
+import pytest
+
+from breakeven import Cells, Learner, RandomSelect, Threshold, TypeMeans, VariableUncertainty, simulate
+from breakeven.errors import InvalidInput
+from breakeven.learner import bulk
+from breakeven.learner.bulk import stream
+from breakeven.rules import Rule
+from breakeven.values import Verdict
+
+XS, YS = np.arange(60) % 4, np.sin(np.arange(60.0))
+
+
+class EveryThird(Rule):
+    def decide(self, view):
+        return Verdict(view.round % 3 == 0)
+
+
+class Doubting(Threshold):
+    def decide(self, view):
+        return Verdict(True)
+
+
+class Counting(Learner):
+    def decide(self, x, **more):
+        self.decided = getattr(self, "decided", 0) + 1
+        return super().decide(x, **more)
+
+
+@pytest.fixture(autouse=True)
+def _every_stream_is_long(monkeypatch):
+    monkeypatch.setattr(stream, "SHORTEST", 1)
+
+
+@pytest.fixture
+def no_numba(monkeypatch):
+    importing = builtins.__import__
+
+    def without(name, *more, **named):
+        if name.split(".")[0] == "numba":
+            raise ImportError("No module named 'numba'")
+        return importing(name, *more, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.delitem(sys.modules, "breakeven.learner.bulk.loops", raising=False)
+    stream.loops.cache_clear()
+    yield
+    stream.loops.cache_clear()
+
+
+def types(rule=None, **more):
+    return Learner(TypeMeans(0.3), rule or Threshold(), label_cost=0.5, **more)
+
+
+def loop(learner):
+    for x, y in zip(XS.tolist(), YS.tolist(), strict=True):
+        decision = learner.decide(x)
+        if decision.wants_label:
+            learner.tell(decision.id, y)
+    return learner
+
+
+def test_streams_of_types_under_our_rules_run_in_bulk():
+    pytest.importorskip("numba")
+    assert bulk.pays(types(), 1)
+    assert bulk.pays(types(RandomSelect(0.5)), 10**7)
+
+
+@pytest.mark.parametrize("rule", [EveryThird(), Doubting()], ids=["own", "derived"])
+def test_a_rule_of_ones_own_runs_one_by_one(rule):
+    learner = types(rule)
+    assert not bulk.pays(learner, 60)
+    simulate(learner, XS, YS)
+    assert learner.snapshot() == loop(types(rule)).snapshot()
+
+
+def test_a_learner_of_ones_own_makes_its_own_decisions():
+    learner = Counting(TypeMeans(0.3), Threshold(), label_cost=0.5)
+    simulate(learner, XS, YS)
+    assert learner.decided == 60
+
+
+def test_a_listener_hears_every_event():
+    events = []
+    learner = types()
+    learner.listen(events.append)
+    trace = simulate(learner, XS, YS)
+    assert len(events) == 60 + trace.wants_label.sum()
+
+
+def test_a_warm_up_runs_one_by_one_until_it_is_over():
+    pytest.importorskip("numba")
+    learner = types(warmup=5)
+    assert not bulk.pays(learner, 60)
+    simulate(learner, XS, YS)
+    assert learner.snapshot() == loop(types(warmup=5)).snapshot()
+    assert bulk.pays(learner, 60)
+
+
+def test_other_beliefs_run_one_by_one():
+    assert not bulk.pays(Learner(Cells([0], [1], 0.3), Threshold(), label_cost=0.5), 60)
+
+
+def test_an_id_that_a_later_round_would_have_is_stepped_over():
+    learner, other = types(), types()
+    for one in (learner, other):
+        one.decide(0, id="7")
+    assert not bulk.pays(learner, 60)
+    simulate(learner, XS, YS)
+    assert learner.snapshot() == loop(other).snapshot()
+
+
+@pytest.mark.parametrize("id", ["patient 7", "0", "-9", "1.5"])
+def test_other_ids_of_ones_own_do_no_harm(id):
+    pytest.importorskip("numba")
+    learner = types()
+    learner.decide(0, id=id)
+    assert bulk.pays(learner, 60)
+
+
+def test_an_endless_number_as_an_id_is_no_harm_either():
+    learner = types()
+    learner.decide(0, id="9" * 5000)
+    simulate(learner, XS, YS)
+    assert learner.rounds == 61
+
+
+@pytest.mark.parametrize("rule", [Threshold(), RandomSelect(0.4), VariableUncertainty()])
+def test_without_numba_the_answers_are_the_same(no_numba, rule):
+    learner = types(rule)
+    assert stream.loops() is None
+    assert not bulk.pays(learner, 60)
+    trace = simulate(learner, XS, YS)
+    assert learner.snapshot() == loop(types(rule)).snapshot()
+    assert len(trace.prediction) == 60
+
+
+def test_loops_compile_where_nothing_can_be_kept_on_disk(monkeypatch):
+    numba = pytest.importorskip("numba")
+    loops = stream.loops()
+    njit = numba.njit
+
+    def nowhere(*functions, cache=False, **more):
+        if cache:
+            raise RuntimeError("no locator available")
+        return njit(*functions, **more)
+
+    monkeypatch.setattr(numba, "njit", nowhere)
+    assert loops.compiled(lambda x: x + 1)(2) == 3
+
+
+@pytest.mark.parametrize(
+    ("xs", "ys", "match"),
+    [
+        (XS, YS[:-1], "^labels: expected 60 numbers, one for each point, got 59"),
+        (XS, np.where(XS == 3, np.nan, YS), "^labels: expected a row of finite numbers"),
+        (XS, np.where(XS == 3, 2e100, YS), "^labels: expected a row of finite numbers"),
+        (XS.astype(np.uint64) + np.uint64(2**63 - 3), YS, r"^X\[3\]: expected a type"),
+        (XS.reshape(30, 2), YS[:30], r"^X\[0\]: expected a type"),
+        (XS.astype(float), YS, r"^X\[0\]: expected a type"),
+    ],
+)
+def test_a_wrong_stream_is_refused_before_anything_is_learnt(xs, ys, match):
+    learner = types()
+    before = learner.snapshot()
+    with pytest.raises(InvalidInput, match=match):
+        simulate(learner, xs, ys)
+    assert learner.snapshot() == before
+
+
+def test_an_empty_stream_changes_nothing():
+    learner = types()
+    before = learner.snapshot()
+    assert simulate(learner, np.empty(0, dtype=int), np.empty(0)).ledger.rounds == 0
+    assert learner.snapshot() == before
+
+
+def test_labels_of_any_layout_are_read_alike():
+    frozen = YS.copy()
+    frozen.flags.writeable = False
+    snapshots = set()
+    for ys in (YS, frozen, YS.tolist(), np.repeat(YS, 2)[::2], YS.astype(">f8")):
+        learner = types()
+        simulate(learner, XS, ys)
+        snapshots.add(learner.snapshot())
+    assert snapshots == {loop(types()).snapshot()}
+
+
+def test_a_short_stream_does_not_load_the_compiled_loops(monkeypatch):
+    monkeypatch.setattr(stream, "SHORTEST", 61)
+    monkeypatch.setattr(stream, "loops", None)
+    assert not bulk.pays(types(), 60)
