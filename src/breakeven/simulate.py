@@ -1,7 +1,8 @@
 """Replay a labelled history through a learner, and draw up the bill.
 
 A label is told at once when it is asked for, and never otherwise. The learner given is the one that learns.
-Long streams of types run in compiled loops, with the same answers and the same learner afterwards.
+Long streams of types run in compiled loops, and a Gaussian process looks at blocks; the learner afterwards is
+the same as one by one.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from breakeven.errors import expect
 from breakeven.learner import Learner, bulk
 from breakeven.learner.bulk import Columns
+from breakeven.learner.replay import replay
 from breakeven.ledger import EXPECTED_NOISE, Ledger
 
 Array = NDArray[np.float64]
@@ -75,9 +77,9 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     points = xs if ready else learner.belief.points(xs)
     y = _column("labels", labels, len(points))
     f = None if truth is None else _column("truth", truth, len(points))
-    replay = bulk.replay if ready or bulk.pays(learner, len(points)) else _one_by_one
+    run = bulk.replay if ready or bulk.pays(learner, len(points)) else _plain
     return Trace(
-        **replay(learner, points, y, true=f is not None)._asdict(),
+        **run(learner, points, y, true=f is not None)._asdict(),
         cost=np.broadcast_to(learner.label_cost, len(points)),
         target=y if f is None else f,
         scored="labels" if f is None else "truth",
@@ -85,16 +87,11 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     )
 
 
-def _one_by_one(learner: Learner, points: Sequence[Any], y: Array, *, true: bool) -> Columns:
+def _plain(learner: Learner, points: Sequence[Any], y: Array, *, true: bool) -> Columns:
     columns = Columns.empty(len(points))
-    for i, x in enumerate(points):
-        decision = learner.decide(x)
-        answer = decision.prediction.mean
-        if decision.wants_label:
-            after = learner.tell(decision.id, y[i])
-            answer = after.mean if true else y[i]
+    for i, (decision, after) in enumerate(replay(learner, points, y)):
         columns.wants_label[i] = decision.wants_label
-        columns.prediction[i] = answer
+        columns.prediction[i] = after.mean if true or not decision.wants_label else y[i]
         columns.uncertainty[i] = decision.uncertainty
         columns.threshold[i] = decision.threshold
     return columns

@@ -15,6 +15,7 @@ from breakeven import (
     VariableUncertainty,
 )
 from breakeven.beliefs.gp import capacity
+from breakeven.learner.replay import replay
 
 NOISE_STD = 0.1
 RULES = [Threshold(0.3), RandomSelect(0.05), RandomSelect(0.5), VariableUncertainty("figures_gp"), Always()]
@@ -49,7 +50,7 @@ def one_by_one(learner, X, y):
 def test_decisions_and_the_learner_afterwards_are_those_of_the_loop(belief, rule):
     blocks, loop = (Learner(BELIEFS[belief](), rule, label_cost=2.0, seed=3) for _ in range(2))
     X, y = stream()
-    replayed = list(blocks.replay(blocks.belief.points(X), y))
+    replayed = list(replay(blocks, blocks.belief.points(X), y))
     for (decision, after), (alone, then) in zip(replayed, one_by_one(loop, X, y), strict=True):
         assert decision.wants_label == alone.wants_label
         assert decision.uncertainty == pytest.approx(alone.uncertainty, rel=1e-8, abs=1e-8)
@@ -64,7 +65,7 @@ def test_labels_awaited_from_before_narrow_a_replayed_stream_too():
     for learner in (blocks, loop):
         for x in X[:3]:
             learner.decide(x, force=True)
-    replayed = list(blocks.replay(blocks.belief.points(X[3:]), y[3:]))
+    replayed = list(replay(blocks, blocks.belief.points(X[3:]), y[3:]))
     alone = list(one_by_one(loop, X[3:], y[3:]))
     assert [decision.wants_label for decision, _ in replayed] == [
         decision.wants_label for decision, _ in alone

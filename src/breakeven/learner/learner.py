@@ -4,7 +4,7 @@ Every verb checks its arguments first, then lets an event happen: the state is a
 replays them. Nothing changes when a verb raises.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any, Literal
 
@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 
 from breakeven.beliefs import Belief
-from breakeven.beliefs.looks import OneByOne
 from breakeven.errors import InvalidInput, expect
 from breakeven.learner import snapshot
 from breakeven.learner.book import Book, Label
@@ -41,7 +40,6 @@ PERSON_DECLINED = Verdict(False, reason="person_declined")
 By = Literal["rule", "warmup", "person"]
 
 BLOCK = 64  # arrivals looked at together; more bring nothing
-SELDOM = 4  # one label in so many arrivals, at most, for a block to be worth its solve
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -163,29 +161,6 @@ class Learner:
                 if decision.wants_label:
                     looks.asked(i - low)
         return decisions
-
-    def replay(self, points: Sequence[Any], labels: Sequence[float]) -> Iterator[tuple[Decision, Prediction]]:
-        """Decide in order on points that `belief.points` gave, each label told as soon as it is asked for.
-
-        Yields the decision and the prediction after it. Where few are labelled, arrivals are looked at in
-        blocks: decisions as one by one, but for ties in the last digits.
-        """
-        low, size = 0, 1
-        while low < len(points):
-            part = points[low : low + size]
-            looks = self.belief.look_many(part) if size > 1 else OneByOne(self.belief, part)
-            bought, i = 0, low
-            for i in range(low, low + len(part)):
-                decision = self._decide(None, points[i], self.label_cost, None, looks.look(i - low))
-                if not decision.wants_label:
-                    yield decision, decision.prediction
-                    continue
-                bought += 1
-                yield decision, self.tell(decision.id, labels[i])
-                if not looks.told(i - low, labels[i]):
-                    break
-            seen, low = i + 1 - low, i + 1
-            size = min(BLOCK, 2 * size) if bought * SELDOM <= seen else 1
 
     def tell_many(self, ids: Iterable[str], ys: Iterable[float]) -> list[Prediction]:
         """Tell a batch in its order; all of it is checked before the first counts."""
