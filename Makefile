@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+READY_BENCH := .venv/.ready-bench
 
 .PHONY: setup demo test lint proof figures bench reproduce clean
 
@@ -32,11 +33,16 @@ figures: $(READY)
 	$(BIN)/python docs/figures.py
 
 reproduce: $(READY)
-	$(BIN)/breakeven reproduce --out reproduction
+	$(BIN)/breakeven reproduce --rules --out reproduction
 	$(BIN)/python docs/reproduction.py reproduction
 
-bench: $(READY)
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
+$(READY_BENCH): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $(READY_BENCH)
+
+bench: $(READY_BENCH)
+	$(BIN)/breakeven bench --out bench
+	$(BIN)/python benchmarks/page.py bench
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from breakeven import Cells, Learner, RandomSelect, Threshold, TypeMeans, VariableUncertainty, simulate
-from breakeven.errors import InvalidInput
+from breakeven.errors import DuplicateId, InvalidInput
 from breakeven.learner import bulk
 from breakeven.learner.bulk import stream
 from breakeven.rules import Rule
@@ -91,6 +91,8 @@ def test_a_listener_hears_every_event():
     learner.listen(events.append)
     trace = simulate(learner, XS, YS)
     assert len(events) == 60 + trace.wants_label.sum()
+    learner.decide_many(XS)
+    assert len(events) == 120 + trace.wants_label.sum()
 
 
 def test_a_warm_up_runs_one_by_one_until_it_is_over():
@@ -154,22 +156,68 @@ def test_loops_compile_where_nothing_can_be_kept_on_disk(monkeypatch):
     assert loops.compiled(lambda x: x + 1)(2) == 3
 
 
+WRONG_TYPES = {
+    "too large": (
+        XS.astype(np.uint64) + np.uint64(2**63 - 3),
+        r"^X\[3\]: expected a type.*, got 9223372036854775808$",
+    ),
+    "far too large": ([*XS.tolist(), 2**64], r"^X\[60\]: expected a type"),
+    "matrix": (XS.reshape(30, 2), r"^X\[0\]: expected a type"),
+    "no array": (np.array(3), r"^X: expected a list"),
+    "floats": (XS.astype(float), r"^X\[0\]: expected a type.*, got 0.0$"),
+    "a float": ([*XS.tolist(), 1.0], r"^X\[60\]: expected a type.*, got 1.0$"),
+    "not a number": ([*XS.tolist(), float("nan"), 3], r"^X\[60\]: expected a type.*, got nan$"),
+    "nothing": ([*XS.tolist(), None, 3], r"^X\[60\]: expected a type.*, got None$"),
+    "truth": ([*XS.tolist(), True], r"^X\[60\]: expected a type.*, got True$"),
+    "objects": (np.array(["a", None, 3], dtype=object), r"^X\[1\]: expected a type.*, got None$"),
+    "no text": (["a", "\ud800"], r"^X\[1\]: expected a type"),
+    "inside a tuple": (["a", ("a", 1.5)], r"^X\[1\]\[1\]: expected a type.*, got 1.5$"),
+    "one text": ("abc", "^X: expected a list"),
+}
+
+
+@pytest.mark.parametrize(("xs", "match"), WRONG_TYPES.values(), ids=WRONG_TYPES)
+@pytest.mark.parametrize("verb", ["decide_many", "simulate"])
+def test_a_wrong_type_is_named_and_nothing_is_learnt(verb, xs, match):
+    learner = types()
+    learner.decide_many(XS)
+    before = learner.snapshot()
+    with pytest.raises(InvalidInput, match=match):
+        learner.decide_many(xs) if verb == "decide_many" else simulate(learner, xs, np.zeros(60))
+    assert learner.snapshot() == before
+
+
 @pytest.mark.parametrize(
-    ("xs", "ys", "match"),
+    ("more", "error", "match"),
     [
-        (XS, YS[:-1], "^labels: expected 60 numbers, one for each point, got 59"),
-        (XS, np.where(XS == 3, np.nan, YS), "^labels: expected a row of finite numbers"),
-        (XS, np.where(XS == 3, 2e100, YS), "^labels: expected a row of finite numbers"),
-        (XS.astype(np.uint64) + np.uint64(2**63 - 3), YS, r"^X\[3\]: expected a type"),
-        (XS.reshape(30, 2), YS[:30], r"^X\[0\]: expected a type"),
-        (XS.astype(float), YS, r"^X\[0\]: expected a type"),
+        ({"ids": ["a", "b"]}, InvalidInput, "^ids: expected 60, as many as there are of the others, got 2"),
+        ({"ids": ["7"] * 60}, DuplicateId, "^ids: expected each id once, got '7' twice"),
+        ({"costs": [1.0]}, InvalidInput, "^costs: expected 60, as many as there are of the others, got 1"),
+        ({"costs": [1.0] * 59 + [-1.0]}, InvalidInput, r"^costs\[59\]: expected a positive, finite number"),
     ],
 )
-def test_a_wrong_stream_is_refused_before_anything_is_learnt(xs, ys, match):
+def test_a_batch_with_wrong_ids_or_prices_changes_nothing(more, error, match):
+    learner = types()
+    before = learner.snapshot()
+    with pytest.raises(error, match=match):
+        learner.decide_many(XS, **more)
+    assert learner.snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("ys", "match"),
+    [
+        (YS[:-1], "^labels: expected 60 numbers, one for each point, got 59"),
+        (YS.reshape(30, 2), "^labels: expected a row of finite numbers"),
+        (np.where(XS == 3, np.nan, YS), "^labels: expected a row of finite numbers"),
+        (np.where(XS == 3, 2e100, YS), "^labels: expected a row of finite numbers"),
+    ],
+)
+def test_wrong_labels_are_refused_before_anything_is_learnt(ys, match):
     learner = types()
     before = learner.snapshot()
     with pytest.raises(InvalidInput, match=match):
-        simulate(learner, xs, ys)
+        simulate(learner, XS, ys)
     assert learner.snapshot() == before
 
 
@@ -177,7 +225,18 @@ def test_an_empty_stream_changes_nothing():
     learner = types()
     before = learner.snapshot()
     assert simulate(learner, np.empty(0, dtype=int), np.empty(0)).ledger.rounds == 0
+    for nothing in ([], (), iter(()), np.empty(0, dtype=int), np.empty(0)):
+        assert learner.decide_many(nothing) == []
     assert learner.snapshot() == before
+
+
+def test_a_million_types_are_no_burden():
+    learner, xs = types(), np.arange(10**6)[::-1]
+    decisions = learner.decide_many(xs)
+    assert all(decision.reason == "first_of_type" for decision in decisions)
+    assert decisions[-1].id == "1000000"
+    assert simulate(learner, xs, np.zeros(10**6)).wants_label.all()
+    assert learner.summary().belief["types"] == 10**6
 
 
 def test_labels_of_any_layout_are_read_alike():

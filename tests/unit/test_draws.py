@@ -77,3 +77,18 @@ def test_a_large_seed_works_and_is_kept(seed):
     assert [again.decide("a").wants_label for _ in range(20)] == [
         learner.decide("a").wants_label for _ in range(20)
     ]
+
+
+@given(st.integers(0, 2**63 - 1), st.integers(0, 2**40), st.integers(0, 1500), st.integers(0, 3))
+def test_many_numbers_are_those_drawn_one_by_one(seed, first, count, stream):
+    draws = Draws(seed)
+    assert draws.many(first, count, stream).tolist() == [
+        draws(t, stream) for t in range(first, first + count)
+    ]
+
+
+def test_streams_of_numbers_have_nothing_in_common():
+    draws = Draws(7)
+    one, other = np.array([(draws(t), draws(t, 1)) for t in range(1, 5001)]).T
+    assert len(set(one) & set(other)) == 0
+    assert abs(np.corrcoef(one, other)[0, 1]) < 4 / np.sqrt(5000)

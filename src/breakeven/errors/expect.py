@@ -4,7 +4,7 @@ The message always has the same shape: name: expected this, got that. `shown` ke
 """
 
 from collections.abc import Collection
-from math import inf, isfinite, nan
+from math import hypot, inf, isfinite, nan
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
@@ -138,10 +138,13 @@ def one_of(name: str, value: Any, choices: Collection[Any]) -> Any:
 
 def vector(name: str, value: Any, dim: int | None = None) -> Vector:
     """A row of finite numbers, of length `dim` when that is known; the caller owns the copy."""
-    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (dim,):
-        tiny = value * 1e-160  # its squares cannot overflow
-        if tiny.dot(tiny) <= (LARGEST * 1e-160) ** 2:  # also false for NaN
-            return value.copy()
+    if (
+        type(value) is np.ndarray
+        and value.dtype == np.float64
+        and value.shape == (dim,)
+        and hypot(*value.tolist()) <= LARGEST  # false for NaN
+    ):
+        return value.copy()
     wanted = "finite numbers" if dim is None else f"{dim} finite number{'s' if dim != 1 else ''}"
     array = numbers(name, value, f"a row of {wanted}")
     if array.ndim == 0 and dim in (None, 1):
@@ -161,11 +164,11 @@ def column(name: str, value: Any, points: int) -> Vector:
 
 def matrix(name: str, value: Any, dim: int) -> Vector:
     """Rows of `dim` finite numbers each; a bad row is named. Empty input gives zero rows."""
-    if (
-        isinstance(value, list | tuple)
-        and len({len(row) for row in value if isinstance(row, list | tuple)}) > 1
-    ):
-        refuse(name, f"rows of {dim} numbers each", "rows of differing lengths", described=True)
+    if isinstance(value, list | tuple):
+        lengths = {i: len(row) for i, row in enumerate(value) if isinstance(row, list | tuple)}
+        if len(set(lengths.values())) > 1:  # NumPy would not say which
+            i = next(i for i, length in lengths.items() if length != dim)
+            refuse(f"{name}[{i}]", f"{dim} numbers", value[i])
     array = numbers(name, value, f"rows of {dim} finite numbers each")
     if array.ndim and len(array) == 0:
         return np.empty((0, dim))

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from breakeven.errors import BreakevenError
 from breakeven.report.notes import Box, best_box, inked
-from breakeven.report.ranges import along, y_range
-from breakeven.report.styles import AFTER_DARK, GRID, INK, PAPER, Style
+from breakeven.report.ranges import along, by_factors, y_range
+from breakeven.report.styles import AFTER_DARK, GRID, INK, JOINED, MANY_DOTS, PAPER, Style
+from breakeven.report.wording import line_words
 from breakeven.values.exhibit import Chart, Line, Note
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ LETTERS_A_ROW = 52
 LETTERS_A_NOTE = 28
 MARKERS_A_LINE = 7
 MOST_COLUMNS = 4
-JOINED = ("line", "dashed")
 LOOK = {
     "svg.hashsalt": "breakeven",
     "font.size": 10.5,
@@ -48,9 +48,6 @@ LOOK = {
     "lines.markersize": 5.0,
     "legend.frameon": False,
 }
-
-
-MANY_DOTS = 50  # beyond that they are drawn smaller
 
 
 class MissingMatplotlib(BreakevenError, ImportError):
@@ -82,7 +79,7 @@ def draw(chart: Chart, styles: dict[str, Style]) -> dict[str, bytes]:
         axes = figure.add_subplot(facecolor=PAPER)
         drawn = {line.label: _draw_line(axes, line, styles[line.label], chart) for line in chart.lines[::-1]}
         _scale(axes, chart)
-        _name(figure, chart.title, {line.label: drawn[line.label] for line in chart.lines})
+        _name(figure, chart.title, {line_words(line): drawn[line.label] for line in chart.lines})
         axes.set_xlabel(_plain(fill(chart.x_label, LETTERS_A_ROW)))
         axes.set_ylabel(_plain(fill(chart.y_label, LETTERS_A_NOTE)))
         figure.draw_without_rendering()  # lays it out: only now it is known where on the paper a point lies
@@ -138,10 +135,9 @@ def _scale(axes: "Axes", chart: Chart) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     shown = y_range(chart)
-    if chart.log_x and any(x > 0 for line in chart.lines for x in line.x):
-        axes.set_xscale("log")
-    if chart.log_y and shown is not None:
-        axes.set_yscale("log")
+    log_x, log_y = by_factors(chart)
+    axes.set_xscale("log" if log_x else "linear")
+    axes.set_yscale("log" if log_y else "linear")
     axes.margins(x=0.03)
     if shown is not None:
         axes.set_ylim(*shown)
@@ -151,6 +147,9 @@ def _scale(axes: "Axes", chart: Chart) -> None:
             axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=8))
             axis.set_minor_formatter(NullFormatter())
         axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
+    if chart.y_names:
+        axes.set_yticks(range(len(chart.y_names)), [_plain(name) for name in chart.y_names])
+        axes.set_ylim(len(chart.y_names) - 0.5, -0.5)
 
 
 def _draw_notes(figure: "Figure", axes: "Axes", chart: Chart) -> None:

@@ -4,12 +4,14 @@ So replaying, batching and restoring need no generator state beyond the seed.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 BLOCK = 256
+NEXT_BLOCK = 2**192 - BLOCK // 4  # a block has its own highest word of the counter, which counts by fours
 
 
 class Draws:
-    """One uniform number in [0, 1) for every round.
+    """Uniform numbers in [0, 1): one for every round, and a further one for every further stream of numbers.
 
     >>> Draws(seed=7)(1000) == Draws(seed=7)(1000)
     True
@@ -17,14 +19,23 @@ class Draws:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self._block = -1
-        self._numbers: list[float] = []
+        self._kept: dict[int, tuple[int, list[float]]] = {}  # by stream: its last block
 
-    def __call__(self, round: int) -> float:
+    def __call__(self, round: int, stream: int = 0) -> float:
         """The number that belongs to this round."""
         block, place = divmod(round, BLOCK)
-        if block != self._block:
-            raw = np.random.Philox(key=self.seed, counter=[0, 0, 0, block]).random_raw(BLOCK)
-            self._numbers = ((raw >> np.uint64(11)) * 2.0**-53).tolist()
-            self._block = block
-        return self._numbers[place]
+        kept = self._kept.get(stream)
+        if kept is None or kept[0] != block:
+            kept = self._kept[stream] = block, self.many(block * BLOCK, BLOCK, stream).tolist()
+        return kept[1][place]
+
+    def many(self, first: int, count: int, stream: int = 0) -> NDArray[np.float64]:
+        """The numbers of so many rounds, from `first` on."""
+        block, place = divmod(first, BLOCK)
+        numbers = np.empty((-(-(place + count) // BLOCK), BLOCK))
+        counter = np.random.Philox(key=self.seed, counter=[0, 0, stream, block])
+        draw = np.random.Generator(counter).random
+        for row in numbers:
+            draw(out=row)
+            counter.advance(NEXT_BLOCK)
+        return numbers.reshape(-1)[place : place + count]

@@ -13,6 +13,8 @@ Cell = str | int | float | bool | None
 class Line(Struct, frozen=True, kw_only=True):
     """One named series of points; `low` and `high` are the band around it.
 
+    A `remark` stands behind the label, and unlike it says nothing of how the line looks.
+
     >>> Line(label="Random Select", x=[1, 2], y=[10.0, 5.0]).kind
     'line'
     """
@@ -23,6 +25,7 @@ class Line(Struct, frozen=True, kw_only=True):
     low: list[float] | None = None
     high: list[float] | None = None
     kind: Literal["line", "dashed", "dots", "rings", "crosses"] = "line"
+    remark: str = ""
 
 
 class Note(Struct, frozen=True):
@@ -40,6 +43,8 @@ class Note(Struct, frozen=True):
 class Chart(Struct, frozen=True, kw_only=True):
     """One pair of axes. `name` tells it from the other charts of its figure and is part of a file's name.
 
+    With `y_names` the y axis has names instead of numbers, from the top: y = 0, 1, … are their places.
+
     >>> Chart(name="loss", title="Branin", x_label="round", y_label="average loss", lines=[]).log_x
     False
     """
@@ -52,6 +57,7 @@ class Chart(Struct, frozen=True, kw_only=True):
     notes: list[Note] = []
     log_x: bool = False
     log_y: bool = False
+    y_names: list[str] = []
 
 
 class Table(Struct, frozen=True, kw_only=True):

@@ -1,8 +1,9 @@
 """A block of arrivals, solved at once.
 
 Notation: C is the covariance of f at the block's points given all labels told and awaited; its diagonal is
-the narrowed variance. Asking for the label of point j takes c cᵀ/(C_jj + σ²) off it, c being its column. Only
-decisions come from here: a point that is asked about is solved again, alone, before it enters the factor.
+the narrowed variance. Asking for the label of point j takes c cᵀ/(C_jj + σ²) off it, c being its column;
+points are taken in order, so what lies before j stays as it was. Only decisions come from here: a point that
+is asked about is solved again, alone, before it enters the factor.
 """
 
 import numpy as np
@@ -18,22 +19,25 @@ class Block:
         self.means, self.variances = means, variances
         self._covariance = covariance
         self._noise_variance = noise_variance
+        self.narrowed = self._narrowed()
 
-    def narrowed(self, i: int) -> float:
-        """The variance at point i, given also what is awaited."""
-        return max(float(self._covariance[i, i]), 0.0)
+    def _narrowed(self) -> Array:
+        """The variances, given also what is awaited."""
+        return np.maximum(self._covariance.diagonal(), 0.0)
 
-    def ask(self, j: int) -> Array:
-        """A label of point j is awaited from now on; by how much each mean moves for a miss of 1."""
-        c = self._covariance[j].copy()
-        gain: Array = c / (self.narrowed(j) + self._noise_variance)
-        self._covariance -= c[:, None] * gain
+    def ask(self, j: int, noise: float = 0.0) -> Array:
+        """A label of point j is awaited from now on; how far means from j on move for a miss of 1.
+
+        `noise` is its variance, if not the process's own.
+        """
+        rest = self._covariance[j:, j:]
+        c = rest[0].copy()
+        gain: Array = c / (max(float(c[0]), 0.0) + (noise or self._noise_variance))
+        rest -= np.multiply.outer(c, gain)
+        self.narrowed = self._narrowed()
         return gain
 
-    def tell(self, j: int, y: float) -> None:
+    def tell(self, j: int, y: float, noise: float = 0.0) -> None:
         """The label of point j was asked for and came at once, and no other is awaited."""
-        self.means = self.means + self.ask(j) * (y - self.means[j])
-        self.variances = self._variances()
-
-    def _variances(self) -> Array:
-        return np.maximum(self._covariance.diagonal(), 0.0)
+        self.means[j:] += self.ask(j, noise) * (y - self.means[j])
+        self.variances = self.narrowed

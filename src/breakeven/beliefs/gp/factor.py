@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtpsv
-from scipy.linalg.lapack import dtpttr, dtrtrs
+from scipy.linalg.blas import dgemm, dgemv, dtpsv, dtrsm
+from scipy.linalg.lapack import dtpttr
 
 from breakeven.beliefs.gp.triangle import Triangle
 
@@ -35,26 +35,30 @@ class Factor:
 
     def solve(self, b: Array) -> Array:
         """L⁻¹b, written over b, by the routine whose results enter the factor."""
-        low = 0
-        for left, packed in zip(self._left, self._packed, strict=True):
-            high = min(low + BLOCK, self.size)
-            part = b[low:high]
-            if low:
-                part -= left[: high - low] @ b[:low]
-            b[low:high] = dtpsv(high - low, packed, part, lower=0, trans=1, overwrite_x=1)
-            low = high
+        low, rows = 0, self.size
+        for packed in self._packed:
+            used = rows if rows < BLOCK else BLOCK
+            if low:  # offx=0, incx=1, offy=low, incy=1, trans=1, overwrite_y=1: names cost half a µs
+                left = self._left[low // BLOCK][:used]
+                b = dgemv(-1.0, left.T, b, 1.0, b, 0, 1, low, 1, 1, 1)
+            b = dtpsv(used, packed, b, 1, low, 0, 1, 0, 1)  # incx, offx, lower, trans, diag, overwrite_x
+            low, rows = low + BLOCK, rows - BLOCK
         return b
 
     def solve_many(self, B: Array) -> Array:
-        """L⁻¹B for many columns at once."""
-        V = np.array(B, order="C")
+        """L⁻¹B, written over B, for many columns at once; B is in C order.
+
+        BLAS reads rows as columns: it solves VᵀLᵀ = Bᵀ, in place.
+        """
+        if B.size == 0:
+            return B  # which BLAS refuses
         for b, (left, packed) in enumerate(zip(self._left, self._packed, strict=True)):
             low, used = b * BLOCK, self._used(b)
-            part = V[low : low + used]
-            part -= left[:used] @ V[:low]
-            square = dtpttr(used, packed[: _length(used)], uplo="U")[0]
-            part[:] = dtrtrs(square, np.asfortranarray(part), lower=0, trans=1)[0]  # dtrsm loses a digit
-        return V
+            part = B[low : low + used].T
+            if low:
+                dgemm(-1.0, B[:low].T, left[:used].T, 1.0, part, overwrite_c=1)
+            _solve_square(packed[: _length(used)], used, part)
+        return B
 
     def log_determinant(self) -> float:
         """log det(L Lᵀ)."""
@@ -76,9 +80,10 @@ class Factor:
             self._packed.append(np.zeros(_length(BLOCK)))
         if b:
             self._left[b][r] = row[: b * BLOCK]
+            row = row[b * BLOCK :]
         start = _length(r)
         packed = self._packed[b]
-        packed[start : start + r] = row[b * BLOCK :]
+        packed[start : start + r] = row
         packed[start + r] = pivot
         self.size += 1
 
@@ -88,8 +93,8 @@ class Factor:
         blocks = -(-size // BLOCK)
         del self._left[blocks:], self._packed[blocks:]
 
-    def extend(self, rows: Callable[[int, int], Array], size: int, noise_variance: float) -> None:
-        """Grow to `size` rows; rows(low, high) gives K[low:high, :high], without the noise.
+    def extend(self, rows: Callable[[int, int], Array], size: int, noise: Array) -> None:
+        """Grow to `size` rows; rows(low, high) gives K[low:high, :high], without each row's noise variance.
 
         Far entries come from one solve a block, near ones row by row: that never fails, because a
         pivot cannot fall below the noise.
@@ -97,12 +102,12 @@ class Factor:
         while self.size < size:
             low, high = self.size, min(size, (self.size // BLOCK + 1) * BLOCK)
             K = rows(low, high)
-            far = self.solve_many(K[:, :low].T)
+            far = self.solve_many(K[:, :low].T.copy())
             near = K[:, low:] - far.T @ far
             corner = Triangle()
             for i in range(high - low):
-                near[i, i] += noise_variance
-                corner.extend(near[i, : i + 1], noise_variance)
+                near[i, i] += noise[low + i]
+                corner.extend(near[i, : i + 1], float(noise[low + i]))
             for i, tail in enumerate(corner.rows()):
                 self.append(np.concatenate([far[:, i], tail[:i]]), float(tail[i]))
 
@@ -124,6 +129,15 @@ class Factor:
             packed[: _length(used)] = np.frombuffer(parts[2 * b + 1])
             self._left.append(left)
             self._packed.append(packed)
+
+
+def _solve_square(packed: Array, rows: int, B: Array) -> None:
+    """BU⁻¹ over B, U being a packed square.
+
+    Unpacked it lives no longer than this: two of them, and malloc gives their pages back at every solve.
+    """
+    square = dtpttr(rows, packed, uplo="U")[0]
+    dtrsm(1.0, square, B, side=1, overwrite_b=1)
 
 
 def _length(rows: int) -> int:

@@ -11,9 +11,10 @@ from math import hypot, sqrt
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dger
 
 from breakeven.beliefs.gp.block import Block
-from breakeven.beliefs.gp.rows import Rows
+from breakeven.beliefs.gp.vectors import dot
 
 Array = NDArray[np.float64]
 
@@ -57,12 +58,7 @@ class Weights:
     """
 
     def __init__(self, T: Array | None = None) -> None:
-        self._T = Rows(0) if T is None else Rows(len(T), T)
-
-    @property
-    def T(self) -> Array:
-        """The root of the covariance."""
-        return self._T.all
+        self.T = np.empty((0, 0)) if T is None else np.array(T)  # without gaps, for BLAS to write into
 
     def copy(self) -> "Weights":
         """The same, on its own."""
@@ -70,25 +66,27 @@ class Weights:
 
     def grow(self) -> None:
         """One more weight, independent of the others."""
-        self._T.append(0.0)
-        self._T.widen(0.0)
-        self.T[-1, -1] = 1.0
+        old, size = self.T, len(self.T)
+        self.T = np.zeros((size + 1, size + 1))
+        self.T[:size, :size] = old
+        self.T[size, size] = 1.0
 
     def turned(self, phi: Array) -> Array:
         """Tᵀφ: its square is the variance of w·φ. Columns of features give columns."""
-        turned: Array = self.T.T @ phi
+        turned: Array = self.T.T.dot(phi)
         return turned
 
     def covariance(self, turned: Array) -> Array:
         """Sφ, the covariance of w with w·φ, from Tᵀφ."""
-        covariance: Array = self.T @ turned
+        covariance: Array = self.T.dot(turned)
         return covariance
 
     def absorb(self, turned: Array, noise_variance: float) -> tuple[Array, float]:
         """A label of w·φ, given Tᵀφ; its covariance Sφ with the weights, and its variance, both before it."""
-        covariance, variance = self.covariance(turned), float(turned @ turned) + noise_variance
+        covariance, variance = self.covariance(turned), dot(turned, turned) + noise_variance
         share = 1.0 / (variance + sqrt(noise_variance * variance))
-        self._T.all -= np.multiply.outer(share * covariance, turned)
+        if len(turned):
+            self.T = dger(-share, turned, covariance, a=self.T.T, overwrite_a=1).T  # T -= share · Sφ (Tᵀφ)ᵀ
         return covariance, variance
 
 
@@ -107,24 +105,19 @@ class ProjectedBlock(Block):
         noise_variance: float,
         limit: float,
     ) -> None:
-        super().__init__(means, variances, inside, noise_variance)
         self._outside, self._limit = outside, limit
+        super().__init__(means, variances, inside, noise_variance)
 
-    def narrowed(self, i: int) -> float:
-        """The variance at point i, given also what is awaited."""
-        return max(float(self._covariance[i, i] + self._outside[i, i]), 0.0)
+    def _narrowed(self) -> Array:
+        """The variances, given also what is awaited."""
+        return np.maximum(self._covariance.diagonal() + self._outside.diagonal(), 0.0)
 
-    def ask(self, j: int) -> Array:
+    def ask(self, j: int, noise: float = 0.0) -> Array:
         """A label of point j is awaited from now on; the point joins or is absorbed."""
         if self._outside[j, j] > self._limit:
-            direction = self._outside[j] / sqrt(self._outside[j, j])
+            rest = self._outside[j:, j:]
+            direction = rest[0] / sqrt(rest[0, 0])
             moved = np.multiply.outer(direction, direction)
-            self._outside -= moved
-            self._covariance += moved
-        c = self._covariance[j].copy()
-        gain: Array = c / (c[j] + self._noise_variance)
-        self._covariance -= c[:, None] * gain
-        return gain
-
-    def _variances(self) -> Array:
-        return np.maximum(self._covariance.diagonal() + self._outside.diagonal(), 0.0)
+            rest -= moved
+            self._covariance[j:, j:] += moved
+        return super().ask(j, noise)

@@ -33,7 +33,7 @@ class Rows:
 
     def __reduce__(self) -> Any:
         """Copies are made anew: a copied view would not look at the copied data."""
-        return Rows, (self.width, self.all)
+        return type(self), (self.width, self.all)
 
     def _look(self) -> None:
         self.all = self._data[self._start : self._start + self.size, : self.width]
@@ -48,11 +48,14 @@ class Rows:
 
     def widen(self, column: Array | float) -> None:
         """One more column at the right."""
+        self._grow_wider()
+        self.all[:, -1] = column
+
+    def _grow_wider(self) -> None:
         if self.width == self._data.shape[1]:
             self._move(len(self._data), self.width + self.width // 2 + 64)
         self.width += 1
         self._look()
-        self.all[:, -1] = column
 
     def remove(self, j: int) -> None:
         """Take row j out; the order of the others stays."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.beliefs.types import Tally
+from breakeven.beliefs.tally import Tally
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -72,9 +72,31 @@ class Types(NamedTuple):
         return self._replace(parts=np.hstack([self.parts, missing]))
 
 
-class Moving(NamedTuple):
-    """A reading of VAR-UNCERTAINTY: what is compared, and how θ moves."""
+class Labels(NamedTuple):
+    """The labels of the rounds, whether a true value is met, and room for the codes and labels bought."""
 
+    y: Array
+    true: bool
+    codes: Codes
+    bought: Array
+
+    def part(self, rounds: slice, bought: int) -> "Labels":
+        """Those of some rounds, before which so many were bought."""
+        return Labels(self.y[rounds], self.true, self.codes[bought:], self.bought[bought:])
+
+
+class Limits(NamedTuple):
+    """Limits known ahead, by round or by the arrivals of a type; `shown` says that a decision shows them."""
+
+    values: Array
+    by_type: bool
+    shown: bool
+
+
+class Moving(NamedTuple):
+    """A reading of VAR-UNCERTAINTY: θ and the labels of late, what is compared, and how θ moves."""
+
+    memory: Array
     confidence: bool
     below: bool
     after_yes: float

@@ -4,6 +4,7 @@ Integers that lie close together are looked up as they are; everything else is n
 """
 
 from collections.abc import Sequence
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
@@ -22,65 +23,73 @@ class _Numbering(dict[Any, int]):
 
     def __missing__(self, key: Any) -> int:
         number = self[key] = len(self)
-        self.keys_by_number.append(key)
         return number
-
-    def __init__(self, keys: list[Any]) -> None:
-        self.keys_by_number = list(keys)
-        super().__init__(zip(keys, range(len(keys)), strict=True))
 
 
 class Coding:
-    """The types seen so far: the code of a value is `lookup[value - low]`, and its type `names[code]`."""
+    """The types met so far: the code of a value is `lookup[value - low]`, and its type `names[code]`.
+
+    `values` are those of the rounds taken last. One that the lookup does not reach, or that is unseen there,
+    is a type still to be met.
+    """
 
     def __init__(self, points: Points, loops: ModuleType) -> None:
         self._points, self._loops = points, loops
-        self._numbering = None if isinstance(points, np.ndarray) else _Numbering([])
+        self._numbering = None if isinstance(points, np.ndarray) else _Numbering()
+        self._part = points[:0]
         self.names: list[Any] = []
         self.low = 0
         self.lookup: Codes = np.empty(0, dtype=np.uint32)
+        self.values: Counts = np.empty(0, dtype=np.int64)
 
-    def values(self, rounds: slice) -> Counts:
-        """Some rounds' types as values that `lookup` reaches."""
-        part = self._points[rounds]
-        if self._numbering is None and isinstance(part, np.ndarray):
-            values = np.require(part, np.int64, ["C", "A", "W"])
-            if self._reach(int(values.min()), int(values.max())):
-                return values
-            self._give_up_looking()
-        assert self._numbering is not None
-        plain = part.tolist() if isinstance(part, np.ndarray) else part
-        values = np.fromiter(map(self._numbering.__getitem__, plain), dtype=np.int64, count=len(part))
-        self._reach(0, len(self._numbering) - 1)
-        return values
+    def take(self, rounds: slice) -> None:
+        """Some rounds come."""
+        self._part = self._points[rounds]
+        if self._numbering is None:
+            self.values = np.require(self._part, np.int64, ["C", "A", "W"])
+        else:
+            self._number(self._numbering)
 
-    def _reach(self, low: int, high: int) -> bool:
+    def _number(self, numbering: _Numbering) -> None:
+        plain = self._part.tolist() if isinstance(self._part, np.ndarray) else self._part
+        self.values = np.fromiter(map(numbering.__getitem__, plain), dtype=np.int64, count=len(plain))
+
+    def meet(self, start: int) -> list[Any]:
+        """Number the types that are new from `start` of the rounds on, and name them."""
+        if self._numbering is None and not self._reach(self.values[start:]):
+            self._numbering = _Numbering(zip(self.names, range(len(self.names)), strict=True))
+            self._number(self._numbering)
+        fresh = self._fresh(self.values[start:]) if self._numbering is None else self._fresh_names()
+        self.names += fresh
+        return fresh
+
+    def _reach(self, values: Counts) -> bool:
         """Widen the lookup to these values, unless that is too wide."""
-        size = len(self.lookup)
-        if size and self.low <= low and high < self.low + size:
-            return True
+        low, high, size = int(values.min()), int(values.max()), len(self.lookup)
         if size:
             low, high = min(low, self.low), max(high, self.low + size - 1)
-        if self._numbering is None and high - low >= WIDEST:
+        if high - low >= WIDEST:
             return False
         lookup = np.full(high - low + 1, UNSEEN, dtype=np.uint32)
         lookup[self.low - low : self.low - low + size] = self.lookup
         self.low, self.lookup = low, lookup
         return True
 
-    def _give_up_looking(self) -> None:
-        self._numbering = _Numbering(self.names)
-        self.low, self.lookup = 0, np.arange(len(self.names), dtype=np.uint32)
-
-    def meet(self, values: Counts) -> list[Any]:
-        """Number the types that are new among these values, and name them."""
+    def _fresh(self, values: Counts) -> list[Any]:
         fresh = np.empty(len(values), dtype=np.int64)
         count = self._loops.number(values, self.low, self.lookup, len(self.names), fresh)
-        names: list[Any] = fresh[:count].tolist()
-        if self._numbering is not None:
-            names = [self._numbering.keys_by_number[number] for number in names]
-        self.names += names
-        return names
+        return list(fresh[:count].tolist())
+
+    def _fresh_names(self) -> list[Any]:
+        """What the dict holds beyond the names; its numbers are the codes."""
+        assert self._numbering is not None
+        self.low, self.lookup = 0, np.arange(len(self._numbering), dtype=np.uint32)
+        fresh = len(self._numbering) - len(self.names)
+        return list(islice(reversed(self._numbering), fresh))[::-1]
+
+    def codes(self) -> Codes:
+        """The codes of the rounds taken, all of whose types were met."""
+        return self.lookup[self.values - self.low]
 
     def types_at(self, rounds: Counts) -> list[Any]:
         """The types of these rounds, counted from 0."""

@@ -10,13 +10,16 @@ from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from breakeven.learner.bulk.arrays import Counts, Moving
+from breakeven.learner.bulk.arrays import Columns, Counts, Limits, Moving, Truths
 from breakeven.learner.bulk.tables import Thresholds
 from breakeven.rules import Always, Draws, Never, RandomSelect, Rule, Threshold, VariableUncertainty
-from breakeven.rules.variable_uncertainty import READINGS
+from breakeven.rules.variable_uncertainty import READINGS, REASONS
 
 RULES = (Always, Never, RandomSelect, Threshold, VariableUncertainty)
+
+NO_LIMITS = Limits(np.empty(0), by_type=False, shown=True)
 
 Given = tuple[Any, ...]
 Outcome = tuple[int, int, int]
@@ -24,6 +27,9 @@ Outcome = tuple[int, int, int]
 
 class Judge(Protocol):
     """Decides on chunks of rounds, as its rule does on each."""
+
+    propensity: float | None
+    """The chance of a label where that is drawn."""
 
     def prepare(self, round: int, count: int) -> None:
         """A chunk of so many rounds comes, from this one on."""
@@ -35,6 +41,10 @@ class Judge(Protocol):
 
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
         """There is no limit for `start`; from there on, `clocks` counts the arrivals of the types."""
+        ...
+
+    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+        """Why the chunk was answered so; `untold` are the rounds of types without a label told."""
         ...
 
     def settle(self) -> None:
@@ -52,23 +62,23 @@ def judge_for(rule: Rule, price: float, draws: Draws, loops: ModuleType) -> Judg
         case RandomSelect():
             return ByLot(rule.probability, draws, loops)
         case _:
-            return ByLot(1.0 if isinstance(rule, Always) else 0.0, None, loops)
+            return ByNature(isinstance(rule, Always), loops)
 
 
 class ByLimits:
-    """Limits known ahead, by round or by the arrivals of a type; `shown` are those that a trace shows."""
+    """Limits known ahead."""
 
-    shown = False
+    propensity: float | None = None
 
-    def __init__(self, loops: ModuleType) -> None:
+    def __init__(self, loops: ModuleType, *, shown: bool = False) -> None:
         self._loops = loops
-        self._limits = np.empty(0)
-        self._by_type = False
+        self._limits = NO_LIMITS._replace(shown=shown)
 
     def decide(self, given: Given, start: int) -> Outcome:
         """Compare with the limits."""
-        limits = self._limits if self._by_type else self._limits[start:]
-        outcome: Outcome = self._loops.by_limit(*given, limits, self._by_type, self.shown)
+        values, by_type, shown = self._limits
+        limits = Limits(values if by_type else values[start:], by_type, shown)
+        outcome: Outcome = self._loops.decide(*given, limits, None)
         return outcome
 
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
@@ -81,70 +91,108 @@ class ByLimits:
 class ByThreshold(ByLimits):
     """`Threshold`, by either clock."""
 
-    shown = True
-
     def __init__(self, rule: Threshold, thresholds: Thresholds, loops: ModuleType) -> None:
-        super().__init__(loops)
+        super().__init__(loops, shown=True)
         self._clock, self._thresholds = rule.clock, thresholds
 
     def prepare(self, round: int, count: int) -> None:
         """Take the table, or compute the thresholds of the chunk."""
-        self._by_type = self._clock == "type"
-        if self._by_type:
-            self._limits = self._thresholds.table
+        if self._clock == "type":
+            self._limits = Limits(self._thresholds.table, by_type=True, shown=True)
         else:
-            self._limits = self._thresholds.at(np.arange(round, round + count))
+            thresholds = self._thresholds.at(np.arange(round, round + count))
+            self._limits = self._limits._replace(values=thresholds)
 
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
         """Take a larger table, or compute the rest of the chunk if there is none."""
         if self._thresholds.extend():
-            self._limits = self._thresholds.table
+            self._limits = self._limits._replace(values=self._thresholds.table)
         else:
-            self._by_type = False
-            self._limits = np.append(np.empty(start), self._thresholds.at(clocks()))
+            rest = np.append(np.empty(start), self._thresholds.at(clocks()))
+            self._limits = self._limits._replace(values=rest, by_type=False)
+
+    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+        """Among those labelled the first of a type, among the others those that wait for a label."""
+        wanted, first = answers.wants_label, np.isinf(answers.uncertainty)
+        words = ("sure", "on_their_way", "unsure", "first_of_type")
+        return _worded(words, 2 * wanted + np.where(wanted, first, untold))
 
 
 class ByLot(ByLimits):
-    """`RandomSelect`; without draws, `Always` and `Never`."""
+    """`RandomSelect`."""
 
-    def __init__(self, probability: float, draws: Draws | None, loops: ModuleType) -> None:
+    def __init__(self, probability: float, draws: Draws, loops: ModuleType) -> None:
         super().__init__(loops)
-        self._probability, self._draws = probability, draws
+        self.propensity = self._probability = probability
+        self._draws = draws
 
     def prepare(self, round: int, count: int) -> None:
         """Draw for the chunk."""
-        lots = np.zeros(count)
-        if self._draws is not None:
-            lots = np.fromiter(map(self._draws, range(round, round + count)), float, count)
-        self._limits = np.where(lots < self._probability, -inf, inf)
+        drawn = self._draws.many(round, count) < self._probability
+        self._limits = self._limits._replace(values=np.where(drawn, -inf, inf))
+
+    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+        """Drawn or not."""
+        return _worded(("not_drawn", "drawn"), answers.wants_label)
+
+
+class ByNature(ByLimits):
+    """`Always` and `Never`."""
+
+    def __init__(self, always: bool, loops: ModuleType) -> None:
+        super().__init__(loops)
+        self._limit, self._reason = (-inf, "always") if always else (inf, "never")
+
+    def prepare(self, round: int, count: int) -> None:
+        """The same for all."""
+        self._limits = self._limits._replace(values=np.full(count, self._limit))
+
+    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+        """The same for all."""
+        return [self._reason] * len(untold)
 
 
 class ByMovingLimit:
     """`VariableUncertainty` in all its readings."""
 
+    propensity: float | None = None
+
     def __init__(self, rule: VariableUncertainty, loops: ModuleType) -> None:
-        self._loops, self._rule = loops, rule
-        reading = READINGS[rule.reading]
-        self._reading = Moving(
-            confidence=reading.compare == "confidence",
-            below=reading.compare == "below",
-            after_yes=reading.after_yes,
-            after_no=reading.after_no,
+        self._loops, self._rule, self._reading = loops, rule, READINGS[rule.reading]
+        self._moving = Moving(
+            memory=np.array([rule.theta, rule.lately]),
+            confidence=self._reading.compare == "confidence",
+            below=self._reading.compare == "below",
+            after_yes=self._reading.after_yes,
+            after_no=self._reading.after_no,
             budget=inf if rule.budget is None else rule.budget,
         )
-        self._memory = np.array([rule.theta, rule.lately])
+        self._lately = rule.lately
 
     def prepare(self, round: int, count: int) -> None:
         """The limit comes with the rounds."""
+        self._lately = float(self._moving.memory[1])
 
     def decide(self, given: Given, start: int) -> Outcome:
         """Compare with θ, and move it."""
-        outcome: Outcome = self._loops.by_moving_limit(*given, self._reading, self._memory)
+        outcome: Outcome = self._loops.decide(*given, NO_LIMITS, self._moving)
         return outcome
 
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
         """One limit is enough."""
 
+    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+        """The first of a type, then the budget, then θ."""
+        wanted = answers.wants_label
+        over = self._loops.over_budget(wanted, self._lately, self._moving.budget)
+        by_theta = np.where(over, 2, ~wanted)
+        words = (*REASONS[self._reading.compare], "over_budget", "first_of_type")
+        return _worded(words, np.where(np.isinf(answers.uncertainty), 3, by_theta))
+
     def settle(self) -> None:
         """Leave θ, and the labels of late."""
-        self._rule.theta, self._rule.lately = self._memory.tolist()
+        self._rule.theta, self._rule.lately = self._moving.memory.tolist()
+
+
+def _worded(words: tuple[str, ...], which: NDArray[Any]) -> list[str]:
+    return list(map(words.__getitem__, which.tolist()))

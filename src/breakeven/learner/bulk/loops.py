@@ -22,7 +22,10 @@ from breakeven.learner.bulk.arrays import (
     Codes,
     Columns,
     Counts,
+    Labels,
+    Limits,
     Moving,
+    Truths,
     Types,
 )
 from breakeven.rules.variable_uncertainty import LEAST, MEMORY, MOST
@@ -63,16 +66,6 @@ def clocks(values: Counts, low: int, lookup: Codes, arrivals: Counts) -> Counts:
         arrivals[k] += 1
         result[i] = arrivals[k]
     return result
-
-
-@compiled
-def gather(
-    values: Counts, low: int, lookup: Codes, y: Array, places: Counts, codes: Codes, ys: Array
-) -> None:
-    """Write the codes and the labels at these places."""
-    for j in range(len(places)):
-        codes[j] = lookup[values[places[j]] - low]
-        ys[j] = y[places[j]]
 
 
 @compiled
@@ -167,43 +160,68 @@ def _nearest(rest: Array, size: int) -> float:
 
 
 # -- rounds ------------------------------------------------------------------------------------------
-# A loop stops before a round for which something is missing, and says what.
-# No array is handed on in the common case, and none stays in its tuple: their references would be counted.
+# The loop stops before a round for which something is missing, and says what. It is compiled anew for what is
+# None, so nothing is asked twice in a round. No array is handed on in the common case, and none stays in its
+# tuple: their references would be counted.
 
 
 @compiled
-def by_limit(
-    values: Counts, low: int, lookup: Codes, y: Array, true: bool, types: Types, labels: int,
-    spreads: Array, first: int, space: Array, out: Columns, limits: Array, by_type: bool, shown: bool,
+def decide(
+    values: Counts, low: int, lookup: Codes, told: Labels | None, types: Types, labels: int,
+    spreads: Array, first: int, space: Array, out: Columns, limits: Limits, moving: Moving | None,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Label what is above its limit: rounds done, labels there are now, and why it stopped."""
-    arrivals, asked, told, mean, parts = types
+    """Label what is above its limit: rounds done, labels there are now, and why it stopped.
+
+    Labels that are not `told` are awaited. Where a limit is `moving`, `limits` has no values.
+    """
+    arrivals, asked, known, mean, parts = types
     wants_label, prediction, uncertainty, threshold = out
+    table, by_type, shown = limits
     spread, few = spreads[max(labels - first, 0)], parts.shape[1] == 2
+    before = labels
+    if told is not None:
+        y, true, codes, bought = told
+    if moving is not None:
+        memory, confidence, below, after_yes, after_no, budget = moving
     for i in range(len(values)):
-        k = lookup[np.uintp(values[i] - low)]
-        if k == UNSEEN:
+        value = np.uintp(values[i] - low)
+        if value >= len(lookup) or lookup[value] == UNSEEN:
             return i, labels, NEW_TYPE
+        k = lookup[value]
         clock = arrivals[k] + 1
-        place = np.uintp(clock if by_type else i)
-        if place >= len(limits):
-            return i, labels, NEEDS_LIMITS
-        limit, radius, answer = limits[place], sqrt(spread / asked[k]), mean[k]  # ∞ without labels
-        wanted = radius > limit
+        radius, answer = sqrt(spread / asked[k]), mean[k]  # ∞ without labels
+        if moving is None:
+            place = np.uintp(clock if by_type else i)
+            if place >= len(table):
+                return i, labels, NEEDS_LIMITS
+            limit = table[place]
+            wanted = radius > limit
+        else:
+            theta, over = memory[0], memory[1] / MEMORY >= budget
+            limit = max(1.0 / theta - 1.0, 0.0) if confidence else theta
+            wanted = not over and (radius < limit if below else radius > limit)
+            if radius == inf:
+                wanted, limit = True, nan
         if wanted:
             if labels + 1 - first >= len(spreads):
                 return i, labels, NEEDS_SPREADS
-            total, rest, lost = add_to_two(parts[k, 0], parts[k, 1], y[i])
-            if lost == 0.0 and (few or parts[k, 2] == 0.0):
-                parts[k, 0], parts[k, 1] = total, rest
-            elif not add_to_many(parts, k, y[i], space):
-                return i, labels, NEEDS_PARTS
+            if told is not None:
+                total, rest, lost = add_to_two(parts[k, 0], parts[k, 1], y[i])
+                if lost == 0.0 and (few or parts[k, 2] == 0.0):
+                    parts[k, 0], parts[k, 1] = total, rest
+                elif not add_to_many(parts, k, y[i], space):
+                    return i, labels, NEEDS_PARTS
+                known[k] += 1
+                mean[k] = parts[k, 0] / known[k]
+                answer = mean[k] if true else y[i]
+                codes[labels - before], bought[labels - before] = k, y[i]
             labels += 1
             spread = spreads[labels - first]
             asked[k] += 1
-            told[k] += 1
-            mean[k] = parts[k, 0] / told[k]
-            answer = mean[k] if true else y[i]
+        if moving is not None:
+            memory[1] = fade(memory[1], wanted)
+            if wanted or not over:
+                memory[0] = min(max(theta * (after_yes if wanted else after_no), LEAST), MOST)
         arrivals[k] = clock
         wants_label[i] = wanted
         prediction[i] = answer
@@ -213,45 +231,16 @@ def by_limit(
 
 
 @compiled
-def by_moving_limit(
-    values: Counts, low: int, lookup: Codes, y: Array, true: bool, types: Types, labels: int,
-    spreads: Array, first: int, space: Array, out: Columns, rule: Moving, memory: Array,
-) -> tuple[int, int, int]:  # fmt: skip
-    """`VariableUncertainty`, whose θ and recent labels are `memory`; returns what `by_limit` does."""
-    arrivals, asked, told, mean, parts = types
-    wants_label, prediction, uncertainty, threshold = out
-    confidence, below, after_yes, after_no, budget = rule
-    spread, few = spreads[max(labels - first, 0)], parts.shape[1] == 2
-    for i in range(len(values)):
-        k = lookup[np.uintp(values[i] - low)]
-        if k == UNSEEN:
-            return i, labels, NEW_TYPE
-        radius, answer, theta, lately = sqrt(spread / asked[k]), mean[k], memory[0], memory[1]
-        limit = max(1.0 / theta - 1.0, 0.0) if confidence else theta
-        over = lately / MEMORY >= budget
-        wanted = not over and (radius < limit if below else radius > limit)
-        if radius == inf:
-            wanted, limit = True, nan
-        if wanted:
-            if labels + 1 - first >= len(spreads):
-                return i, labels, NEEDS_SPREADS
-            total, rest, lost = add_to_two(parts[k, 0], parts[k, 1], y[i])
-            if lost == 0.0 and (few or parts[k, 2] == 0.0):
-                parts[k, 0], parts[k, 1] = total, rest
-            elif not add_to_many(parts, k, y[i], space):
-                return i, labels, NEEDS_PARTS
-            labels += 1
-            spread = spreads[labels - first]
-            asked[k] += 1
-            told[k] += 1
-            mean[k] = parts[k, 0] / told[k]
-            answer = mean[k] if true else y[i]
-        arrivals[k] += 1
-        memory[1] = lately * (MEMORY - 1) / MEMORY + wanted
-        if wanted or not over:
-            memory[0] = min(max(theta * (after_yes if wanted else after_no), LEAST), MOST)
-        wants_label[i] = wanted
-        prediction[i] = answer
-        uncertainty[i] = radius
-        threshold[i] = limit
-    return len(values), labels, FINISHED
+def fade(lately: float, wanted: bool) -> float:
+    """The labels of late, one round later."""
+    return lately * (MEMORY - 1) / MEMORY + wanted
+
+
+@compiled
+def over_budget(wanted: Truths, lately: float, budget: float) -> Truths:
+    """In which of these rounds the budget of `VariableUncertainty` was used up."""
+    result = np.empty(len(wanted), dtype=np.bool_)
+    for i in range(len(wanted)):
+        result[i] = lately / MEMORY >= budget
+        lately = fade(lately, wanted[i])
+    return result

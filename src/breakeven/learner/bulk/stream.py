@@ -1,4 +1,4 @@
-"""A labelled stream of types, replayed in chunks; the learner takes up the outcome only at the end."""
+"""When a stream of types runs in compiled loops, and the state of its learner while it does."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from breakeven.beliefs import TypeMeans
-from breakeven.learner.book import Replayed
 from breakeven.learner.bulk.arrays import (
     NEEDS_LIMITS,
     NEEDS_PARTS,
     NEEDS_SPREADS,
     NEW_TYPE,
-    Array,
     Columns,
     Counts,
+    Labels,
     Truths,
     Types,
 )
@@ -25,7 +24,6 @@ from breakeven.learner.bulk.coding import Coding, Points
 from breakeven.learner.bulk.judges import RULES, judge_for
 from breakeven.learner.bulk.tables import Spreads
 from breakeven.learner.learner import Learner
-from breakeven.values import ExactSum
 
 SHORTEST = 100_000  # about as many run one by one in the time that loading the compiled loops takes
 CHUNK = 2**17  # rounds at a time
@@ -38,7 +36,9 @@ def pays(learner: Learner, rounds: int) -> bool:
         rounds >= SHORTEST
         and type(learner) is Learner
         and type(learner.belief) is TypeMeans
+        and learner.belief.simple
         and type(learner.rule) in RULES
+        and not learner.labellers
         and not learner._listeners
         and not learner._warmup.open
         and not learner._book.may_clash(learner.rounds)
@@ -65,108 +65,80 @@ def loops() -> ModuleType | None:
         return None
 
 
-def replay(learner: Learner, points: Points, y: Array, *, true: bool) -> Columns:
-    """Run types through a learner, each label told as soon as it is asked for; nothing is checked here.
-
-    A labelled round answers the mean after its label, if there is a `true` value to meet, else the label.
-    """
-    run = Run(learner, points)
-    out = Columns.empty(len(points))
-    for low in range(0, len(points), CHUNK):
-        part = slice(low, low + CHUNK)
-        run.chunk(part, y[part], true, out.part(part))
-    run.settle(out.wants_label)
-    return out
-
-
 class Run:
-    """The state of a learner in arrays, while its stream is replayed."""
+    """The state of a learner in arrays, while a stream passes; it takes up the outcome at the end."""
 
     def __init__(self, learner: Learner, points: Points) -> None:
         compiled, belief = loops(), learner.belief
         assert compiled is not None
         assert isinstance(belief, TypeMeans)
-        self._learner, self._belief, self._loops = learner, belief, compiled
-        self._judge = judge_for(learner.rule, learner.label_cost, learner._draws, compiled)
-        self._coding = Coding(points, compiled)
-        self._types = Types.of([])
+        self._learner, self._belief, self._rounds = learner, belief, len(points)
+        self.loops = compiled
+        self.judge = judge_for(learner.rule, learner._quote.price, learner._draws, compiled)
+        self.coding = Coding(points, compiled)
+        self.types = Types.of([])
         self._labels = belief.asked
         self._spreads = Spreads(compiled, belief)
-        self._told: list[Replayed] = []
-        self._shelf = np.empty(0)
 
-    def chunk(self, rounds: slice, y: Array, true: bool, out: Columns) -> None:
-        """Some more rounds."""
-        values = self._coding.values(rounds)
-        round = self._learner.rounds + 1 + rounds.start
-        self._judge.prepare(round, len(values))
-        start = 0
-        while start < len(values):
-            rest = slice(start, None)
-            done, why = self._decide(values[rest], y[rest], true, out.part(rest), start)
+    def chunks(self) -> Iterator[slice]:
+        """The rounds, in pieces."""
+        return (slice(low, min(low + CHUNK, self._rounds)) for low in range(0, self._rounds, CHUNK))
+
+    def decide(self, rounds: slice, out: Columns, told: Labels | None = None) -> int:
+        """Some more rounds, and how many labels were bought; unless they are `told`, they are awaited."""
+        self.coding.take(rounds)
+        before, count, start = self._labels, rounds.stop - rounds.start, 0
+        self.judge.prepare(self._learner.rounds + 1 + rounds.start, count)
+        while start < count:
+            rest, bought = slice(start, None), self._labels - before
+            done, why = self._decide(start, out.part(rest), told and told.part(rest, bought))
             start += done
-            self._provide(why, values[start:], start)
-        self._keep(round, values, y, out.wants_label)
+            self._provide(why, start)
+        return self._labels - before
 
-    def _decide(self, values: Counts, y: Array, true: bool, out: Columns, start: int) -> tuple[int, int]:
-        coding, spreads = self._coding, self._spreads
-        space = np.empty((2, 2 * self._types.parts.shape[1] + 4))
-        given = (values, coding.low, coding.lookup, y, true, self._types, self._labels)
-        done, self._labels, why = self._judge.decide(
+    def _decide(self, start: int, out: Columns, told: Labels | None) -> tuple[int, int]:
+        coding, spreads = self.coding, self._spreads
+        space = np.empty((2, 2 * self.types.parts.shape[1] + 4))
+        given = (coding.values[start:], coding.low, coding.lookup, told, self.types, self._labels)
+        done, self._labels, why = self.judge.decide(
             (*given, spreads.values, spreads.first, space, out), start
         )
         return done, why
 
-    def _provide(self, why: int, values: Counts, start: int) -> None:
+    def _provide(self, why: int, start: int) -> None:
         """What the compiled loop stopped for, at `start` of the chunk."""
         if why == NEW_TYPE:
-            self._meet(values)
+            self._meet(start)
         elif why == NEEDS_SPREADS:
             self._spreads.move_to(self._labels)
         elif why == NEEDS_LIMITS:
-            self._judge.extend(start, lambda: self._clocks(values))
+            self.judge.extend(start, lambda: self._clocks(start))
         elif why == NEEDS_PARTS:
-            self._types = self._types.with_room(2 * self._types.parts.shape[1])
+            self.types = self.types.with_room(2 * self.types.parts.shape[1])
 
-    def _meet(self, values: Counts) -> None:
-        self._types = self._types.with_more(self._belief.tallies(self._coding.meet(values)))
+    def _meet(self, start: int) -> None:
+        self.types = self.types.with_more(self._belief.tallies(self.coding.meet(start)))
 
-    def _clocks(self, values: Counts) -> Counts:
-        """How many of its type there were, with each of these."""
-        self._meet(values)
-        coding, counted = self._coding, self._types.arrivals.copy()
-        return np.asarray(self._loops.clocks(values, coding.low, coding.lookup, counted))
-
-    def _keep(self, round: int, values: Counts, y: Array, wanted: Truths) -> None:
-        """The labels of a chunk that begins with this round, in few bytes."""
-        coding, asked = self._coding, np.flatnonzero(wanted)
-        if len(asked) > len(self._shelf):
-            self._shelf = np.empty(8 * CHUNK)  # one large piece is had much faster than many small ones
-        ys, self._shelf = self._shelf[: len(asked)], self._shelf[len(asked) :]
-        codes = np.empty(len(asked), dtype=np.uint32)
-        self._loops.gather(values, coding.low, coding.lookup, y, asked, codes, ys)
-        small = codes.astype(np.min_scalar_type(len(coding.names)))
-        self._told.append(
-            Replayed(round, np.packbits(wanted), small, ys, coding.names, self._learner.label_cost)
-        )
+    def _clocks(self, start: int) -> Counts:
+        """How many of its type there were, with each from `start` of the chunk on."""
+        self._meet(start)
+        coding, counted = self.coding, self.types.arrivals.copy()
+        return np.asarray(self.loops.clocks(coding.values[start:], coding.low, coding.lookup, counted))
 
     def settle(self, wanted: Truths) -> None:
-        """The learner takes up the outcome."""
-        learner = self._learner
-        passed = _last_false(wanted, learner.remember)
+        """The learner takes up the outcome, but for its labels."""
+        learner, passed = self._learner, _last_false(wanted, self._learner.remember)
         self._belief.settle(self._rows())
-        learner._book.replay(self._told, learner.label_cost)
-        learner._book.pass_by_many(passed + learner.rounds + 1, self._coding.types_at(passed))
+        learner._book.pass_by_many(passed + learner.rounds + 1, self.coding.types_at(passed))
         learner.rounds += len(wanted)
-        self._judge.settle()
+        self.judge.settle()
 
-    def _rows(self) -> Iterator[tuple[Any, int, int, int, ExactSum]]:
-        """Every type with its counts and the exact sum of its labels."""
-        types = self._types
+    def _rows(self) -> Iterator[tuple[Any, int, int, int, tuple[float, ...]]]:
+        """Every type with its counts and the parts of the sum of its labels."""
+        types = self.types
         counts = (column.astype(int).tolist() for column in (types.arrivals, types.asked, types.told))
-        rows = zip(self._coding.names, *counts, types.parts.tolist(), strict=True)
-        for name, arrivals, asked, told, parts in rows:
-            yield name, arrivals, asked, told, ExactSum(tuple(part for part in parts if part))
+        parts = zip(*(column.tolist() for column in types.parts.T), strict=True)
+        return zip(self.coding.names, *counts, parts, strict=True)
 
 
 def _last_false(flags: Truths, most: int) -> Counts:
