@@ -1,6 +1,6 @@
-"""Write docs/reproduction.md and its pictures from the results of `breakeven reproduce`.
+"""Write docs/reproduction.md, what docs/value.md shows as measured, and the pictures of both.
 
-`make reproduce` runs both; results that are there already are not computed again.
+`make reproduce` runs `breakeven reproduce` first; results that are there already are not computed again.
 """
 
 import os
@@ -11,11 +11,14 @@ import msgspec
 
 from breakeven import experiments, files, report
 from breakeven.cli.reproduce import LEAD, TITLE
+from breakeven.report.document import chapter
 from breakeven.values import Chart, Figure, Line, Section
 
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images" / "reproduction"
 POINTS = 60
+BEGIN, END = "<!-- measured: written by `make reproduce` -->", "<!-- measured: end -->"
+VALUE_TABLES = {"rules", "value-ablation"}
 NOTE = (
     "This page is written by `make reproduce`, which runs everything and also draws the average errors, the "
     "curves over λ, and a table of every number."
@@ -25,7 +28,7 @@ NOTE = (
 def main() -> None:
     """Finish what is not done, then write the document."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "reproduction")
-    asked = experiments.wish()
+    asked = experiments.wish(rules=True)
     workshop = experiments.Workshop(experiments.Shelf(folder / "runs"), os.cpu_count() or 1)
     jobs = [job for phase in experiments.phases(asked).values() for job in phase]
     sections = [shown(section) for section in experiments.sections(asked, workshop.do(jobs))]
@@ -34,8 +37,20 @@ def main() -> None:
     for section in sections:
         for figure in section.figures:
             report.write_figure(figure, IMAGES, endings=("svg",))
-    text = report.markdown(TITLE, f"{LEAD}\n\n{NOTE}", sections, "images/reproduction")
+    of_value = [section for section in sections if VALUE_TABLES & {table.name for table in section.tables}]
+    of_paper = [section for section in sections if section not in of_value]
+    text = report.markdown(TITLE, f"{LEAD}\n\n{NOTE}", of_paper, "images/reproduction")
     files.write(DOCS, "reproduction.md", text.encode())
+    measured = "\n\n".join(chapter(section, "images/reproduction") for section in of_value)
+    files.write(DOCS, "value.md", inserted((DOCS / "value.md").read_text(), measured).encode())
+
+
+def inserted(page: str, measured: str) -> str:
+    """The page with this between its two marks."""
+    before, _, rest = page.partition(BEGIN)
+    _, mark, after = rest.partition(END)
+    assert mark, f"docs/value.md has lost {BEGIN} or {END}"
+    return f"{before}{BEGIN}\n\n{measured}\n\n{END}{after}"
 
 
 def shown(section: Section) -> Section:

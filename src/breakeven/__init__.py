@@ -5,30 +5,47 @@ label is worth its price, and predicts either way. Start with `algorithm1` (type
 """
 
 from breakeven import errors, theory
-from breakeven.beliefs import Belief, Cells, GaussianProcess, Matern, SquaredExponential, TypeMeans
+from breakeven.beliefs import Belief, Cells, GaussianProcess, Matern, Prior, SquaredExponential, TypeMeans
 from breakeven.learner import Learner, algorithm1, algorithm2
 from breakeven.ledger import Ledger
-from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, VariableUncertainty
+from breakeven.rules import (
+    Always,
+    Audit,
+    Budget,
+    Never,
+    Queue,
+    RandomSelect,
+    Rule,
+    Threshold,
+    Value,
+    VariableUncertainty,
+)
 from breakeven.simulate import Trace, simulate
-from breakeven.values import Decision, Prediction, Verdict, View
+from breakeven.values import Decision, Labeller, Prediction, Verdict, View
 
 __all__ = [
     "Always",
+    "Audit",
     "Belief",
+    "Budget",
     "Cells",
     "Decision",
     "GaussianProcess",
+    "Labeller",
     "Learner",
     "Ledger",
     "Matern",
     "Never",
     "Prediction",
+    "Prior",
+    "Queue",
     "RandomSelect",
     "Rule",
     "SquaredExponential",
     "Threshold",
     "Trace",
     "TypeMeans",
+    "Value",
     "VariableUncertainty",
     "Verdict",
     "View",

@@ -1,7 +1,9 @@
 """How a file comes to be: written beside its name, then renamed. A reader sees the whole file or none."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 from uuid import uuid4
 
 from breakeven.errors import BreakevenError
@@ -29,21 +31,26 @@ def write(folder: Path, name: str, content: bytes) -> Path:
     Traceback (most recent call last):
     breakeven.files.UnwritableFolder: /dev/null: could not write page.html (File exists)
     """
+    return write_by(folder, name, lambda file: file.write(content))
+
+
+def write_by(folder: Path, name: str, fill: Callable[[BinaryIO], object]) -> Path:
+    """The same for a file too long to be held in memory: `fill` writes it, a piece after the other."""
     if not name.strip(".") or "/" in name or "\\" in name:
         refuse("name", "a file's name, without a folder", name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _replace(folder / name, content)
+        _replace(folder / name, fill)
     except (OSError, ValueError) as error:
         raise UnwritableFolder(f"{folder}: could not write {name} ({_reason(error)})") from error
     return folder / name
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, fill: Callable[[BinaryIO], object]) -> None:
     beside = path.with_name(f".{uuid4().hex}.part")
     try:
         with beside.open("xb") as file:
-            file.write(content)
+            fill(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)

@@ -5,23 +5,27 @@ errors are measured against: the truth, noisy labels (then it names the share th
 """
 
 from math import pi, sqrt
-from typing import Literal
+from typing import Any, Literal, Self
 
 import msgspec
 import numpy as np
+from msgspec.structs import astuple, force_setattr
 from numpy.typing import NDArray
+
+from breakeven.values import AuditReport
 
 Array = NDArray[np.float64]
 
 EXPECTED_NOISE = sqrt(2.0 / pi)  # E|ε| / σ for normal noise
 
 
-class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+class Ledger(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Labels bought, their cost and the prediction error of a stream.
 
     `scored` says what errors are against: "truth", "labels", or None while they are unknown; then
     `prediction_error` and what contains it are None. `noise_floor` is the error that perfect predictions
-    would be charged with on average when scored against noisy labels.
+    would be charged with on average when scored against noisy labels. A unit of error costs `error_cost`, and
+    `audit` is what labels drawn at random say of errors, where a rule is audited.
 
     >>> Ledger(rounds=4, labels=1, label_spend=10.0, prediction_error=2.0, scored="truth").average_loss
     3.0
@@ -34,13 +38,39 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     prediction_error: float | None = None
     scored: Literal["truth", "labels"] | None = None
     noise_floor: float | None = None
-    spend_by_round: list[float] | None = None
-    error_by_round: list[float] | None = None
+    spend_by_round: Array | None = None
+    error_by_round: Array | None = None
+    error_cost: float = 1.0
+    audit: AuditReport | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("spend_by_round", "error_by_round"):
+            if getattr(self, name) is not None:
+                force_setattr(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ledger):
+            return NotImplemented
+        return all(map(np.array_equal, astuple(self), astuple(other)))
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
+
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> Self:
+        """The bill that `plain` gave."""
+        return msgspec.convert(plain, cls, dec_hook=lambda _, rounds: np.array(rounds, dtype=np.float64))
+
+    def plain(self) -> dict[str, Any]:
+        """The bill as plain data, such as JSON holds: arrays become lists."""
+        plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=np.ndarray.tolist)
+        return plain
 
     @property
     def total_loss(self) -> float | None:
-        """What labels cost plus what predictions missed: the paper's L_T."""
-        return None if self.prediction_error is None else self.label_spend + self.prediction_error
+        """What labels cost plus what predictions missed, in money: the paper's L_T."""
+        if self.prediction_error is None:
+            return None
+        return self.label_spend + self.error_cost * self.prediction_error
 
     @property
     def average_loss(self) -> float | None:
@@ -60,7 +90,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         """The average loss after each round."""
         if self.spend_by_round is None or self.error_by_round is None:
             return None
-        return _running_average(np.add(self.spend_by_round, self.error_by_round))
+        return _running_average(self.spend_by_round + self.error_cost * self.error_by_round)
 
     @property
     def running_average_error(self) -> Array | None:
@@ -80,6 +110,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
             + (f"   ({self.awaited:,} awaited)" if self.awaited else ""),
             f"spent on labels   {self.label_spend:>12,.2f}",
         ]
+        if self.audit is not None:
+            lines.append(str(self.audit))
         if self.prediction_error is None:
             return "\n".join([*lines, "prediction error       unknown   (the truth is not known)"])
         lines += [
@@ -92,6 +124,6 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(lines)
 
 
-def _running_average(values: Array | list[float]) -> Array:
+def _running_average(values: Array) -> Array:
     result: Array = np.cumsum(values) / np.arange(1, len(values) + 1)
     return result

@@ -20,13 +20,15 @@ from breakeven.learner.replay import replay
 from breakeven.ledger import EXPECTED_NOISE, Ledger
 
 Array = NDArray[np.float64]
+Replayed = tuple[Columns, Array, NDArray[np.bool_], Array]  # answers, costs, which are ambiguous, stretches
 
 
 class Trace(msgspec.Struct, frozen=True, dict=True):
     """What happened in each round of a replayed stream, and the bill.
 
     `target` is what predictions are scored against, the array that was given: the truth, or the labels. The
-    bill is drawn up when it is first read, since its lists by round take more room than these arrays.
+    exact uncertainty was within a factor of `stretch` of the one shown, both ways; where the threshold lies
+    within that, too, the decision is `ambiguous`. The bill is drawn up when it is first read.
     """
 
     wants_label: NDArray[np.bool_]
@@ -34,14 +36,24 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
     uncertainty: Array
     threshold: Array
     cost: Array
+    ambiguous: NDArray[np.bool_]
+    stretch: Array
     target: Array
     scored: Literal["truth", "labels"]
     noise_std: float
+    error_cost: float = 1.0
+
+    @property
+    def exact(self) -> NDArray[np.bool_]:
+        """Where nothing was approximated."""
+        exact: NDArray[np.bool_] = self.stretch == 1.0
+        return exact
 
     @property
     def error(self) -> Array:
         """How far each prediction is off its target."""
-        return np.abs(self.target - self.prediction)
+        missed: Array = self.target - self.prediction
+        return np.abs(missed, out=missed)  # in place: a stream may be long
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -56,8 +68,9 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
             prediction_error=float(errors.sum()),
             scored=self.scored,
             noise_floor=noise * (rounds - labels) if self.scored == "labels" else None,
-            spend_by_round=spend.tolist(),
-            error_by_round=errors.tolist(),
+            spend_by_round=spend,
+            error_by_round=errors,
+            error_cost=self.error_cost,
         )
 
 
@@ -77,24 +90,40 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     points = xs if ready else learner.belief.points(xs)
     y = _column("labels", labels, len(points))
     f = None if truth is None else _column("truth", truth, len(points))
-    run = bulk.replay if ready or bulk.pays(learner, len(points)) else _plain
+    replayed = _bulk if ready or bulk.pays(learner, len(points)) else _plain
+    columns, cost, ambiguous, stretch = replayed(learner, points, y, true=f is not None)
     return Trace(
-        **run(learner, points, y, true=f is not None)._asdict(),
-        cost=np.broadcast_to(learner.label_cost, len(points)),
+        **columns._asdict(),
+        cost=cost,
+        ambiguous=ambiguous,
+        stretch=stretch,
         target=y if f is None else f,
         scored="labels" if f is None else "truth",
         noise_std=learner.belief.traits.noise_std,
+        error_cost=learner.error_cost,
     )
 
 
-def _plain(learner: Learner, points: Sequence[Any], y: Array, *, true: bool) -> Columns:
+def _bulk(learner: Learner, points: Sequence[Any], y: Array, *, true: bool) -> Replayed:
+    """Types, of which nothing is ever approximated."""
+    columns, rounds = bulk.replay(learner, points, y, true=true), len(points)
+    cost = np.broadcast_to(learner.label_cost, rounds)
+    return columns, cost, np.broadcast_to(False, rounds), np.broadcast_to(1.0, rounds)
+
+
+def _plain(learner: Learner, points: Sequence[Any], y: Array, *, true: bool) -> Replayed:
     columns = Columns.empty(len(points))
+    cost = np.full(len(points), learner.label_cost)
+    ambiguous, stretch = np.zeros(len(points), dtype=bool), np.ones(len(points))
     for i, (decision, after) in enumerate(replay(learner, points, y)):
         columns.wants_label[i] = decision.wants_label
         columns.prediction[i] = after.mean if true or not decision.wants_label else y[i]
         columns.uncertainty[i] = decision.uncertainty
         columns.threshold[i] = decision.threshold
-    return columns
+        cost[i] = decision.cost
+        if not decision.exact:
+            ambiguous[i], stretch[i] = decision.ambiguous, decision.stretch
+    return columns, cost, ambiguous, stretch
 
 
 def _column(name: str, values: Any, points: int) -> Array:

@@ -12,7 +12,7 @@ from breakeven import __version__
 from breakeven.cli import main
 from breakeven.cli.program import app
 
-HELP = [["--help"], [], ["datasets", "--help"], ["datasets", "fetch", "--help"]]
+HELP = [["--help"], [], ["datasets", "--help"], ["datasets", "fetch", "--help"], ["bench", "--help"]]
 SCRIPT = Path(sys.executable).with_name("breakeven")
 
 

@@ -16,6 +16,7 @@ import pytest
 from breakeven.cli import main
 from breakeven.datasets import PARKINSONS, SUPERNOVA, cache_folder
 from breakeven.experiments import EXHIBITS
+from breakeven.experiments.runs.problems import Discrete
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("branin-b10", "--recipe", "text", "--trials", "1", "--workers", "1")
@@ -117,7 +118,8 @@ def test_a_missing_data_file_is_one_line_before_any_work(capsys, own):
 
 
 @pytest.mark.parametrize(
-    ("name", "source"), [("supernova-b1", SUPERNOVA), ("scales", PARKINSONS), ("all", PARKINSONS)]
+    ("name", "source"),
+    [("supernova-b1", SUPERNOVA), ("scales", PARKINSONS), ("all", PARKINSONS), ("rules", PARKINSONS)],
 )
 def test_a_damaged_data_file_is_one_line_before_any_work(capsys, monkeypatch, own, name, source):
     monkeypatch.setenv("BREAKEVEN_DATA", str(own))
@@ -179,6 +181,22 @@ def test_a_run_that_is_repeated_changes_no_file(capsys, small):
     assert reproduce(capsys, *SMALL, "--out", out)[0] == 0
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     assert {path: path.stat().st_mtime_ns for path in (out / "runs").iterdir()} == kept
+
+
+def test_rules_adds_value_to_the_panels_named_and_the_table_of_all_rules(capsys, monkeypatch, own):
+    monkeypatch.setattr(Discrete, "rounds", 400)
+    out, panel = own / "out", "discrete-k10-uniform-b10"
+    words = [panel, "--rules", "--recipe", "text", "--trials", "1", "--workers", "1"]
+    code, printed, err = reproduce(capsys, *words, "--json", "--out", out)
+    assert (code, err) == (0, "")
+    assert json.loads(printed)["exhibits"] == [panel, "rules", "value-ablation"]
+    for name in ("rules", "rules-ratios", "rules-end-points", "value-ablation"):
+        rows = (out / f"{name}.csv").read_text().splitlines()[1:]
+        assert [row.split(",")[0] for row in rows] == [panel]
+    methods = {line.split(",")[1] for line in (out / f"{panel}.csv").read_text().splitlines()[1:]}
+    assert {"Algorithm 1", "Value", '"Value'} <= methods  # the comma of the last is quoted
+    assert (out / "rules-figure.png").read_bytes().startswith(b"\x89PNG\r\n")
+    assert "Value beside the paper's rule" in unescape((out / "index.html").read_text())
 
 
 # -- Ctrl-C ---------------------------------------------------------------------------------------------

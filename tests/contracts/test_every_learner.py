@@ -6,18 +6,25 @@ import pytest
 
 from breakeven import (
     Always,
+    Audit,
+    Budget,
     Cells,
     GaussianProcess,
+    Labeller,
     Learner,
     Matern,
     Never,
+    Prior,
+    Queue,
     RandomSelect,
     SquaredExponential,
     Threshold,
     TypeMeans,
+    Value,
     VariableUncertainty,
 )
 from breakeven.testing import checks_for
+from tests.unit.weighing import Weighing
 
 FIXED = {
     "types": TypeMeans(noise_std=0.1),
@@ -26,10 +33,23 @@ FIXED = {
     "matern": GaussianProcess(1, 0.1, Matern(1.5, lengthscale=0.3)),
     "bessel": GaussianProcess(3, 0.2, Matern(0.8, lengthscale=0.7, amplitude=2.0), mean=0.5),
 }
+WATCHED = {
+    "se": FIXED["se"],
+    "fading": GaussianProcess(2, 0.1, SquaredExponential(lengthscale=0.4), forgetting=9.0),
+    "dictionary": GaussianProcess(1, 0.1, SquaredExponential(lengthscale=0.6), capacity="auto"),
+}
 FITTED = {
     "after_warmup": (GaussianProcess(1, 0.1, fit="after_warmup"), 4),
     "every_label": (GaussianProcess(1, 0.1, Matern(2.5), fit="every_label"), 0),
     "growing": (GaussianProcess(2, None, SquaredExponential(0.5), mean="fit", fit="growing"), 5),
+    "prior": (GaussianProcess(2, 0.1, mean="fit", fit="growing", prior=Prior()), 0),
+}
+TYPES = {
+    "flat prior": TypeMeans(0.1),
+    "known prior": TypeMeans(0.1, prior_mean=1.0, prior_std=0.5),
+    "learnt prior": TypeMeans(0.1, prior_std="learn"),
+    "forgetting": TypeMeans(0.1, forgetting=7.5),
+    "forgetting and learnt prior": Cells([0.0] * 3, [1.0] * 3, 0.1, prior_std="learn", forgetting=30.0),
 }
 RULES = {
     "threshold": Threshold(),
@@ -40,10 +60,17 @@ RULES = {
     "figures_gp": VariableUncertainty("figures_gp"),
     "uncertain": VariableUncertainty("uncertain"),
     "original": VariableUncertainty("original", budget=0.3),
+    "value": Value(horizon=80, reservoir=16),
     "always": Always(),
     "never": Never(),
+    "budget": Budget(Threshold(), total=1000.0),
+    "tight": Budget(Threshold(), total=12.0, per=(4.0, 10)),
+    "queue": Queue(Threshold(), 3),
+    "audit": Audit(Threshold(), 0.2, bound=10.0),
+    "limited audit": Queue(Budget(Audit(RandomSelect(0.3), 0.2, bound=10.0), per=(6.0, 9)), 4),
 }
-SLOW_RULES = ("threshold", "random", "uncertain")  # enough where every check fits many times
+LABELLERS = {"nurse": Labeller(0.02, 0.3), "mri": Labeller(0.5, 0.05)}
+SLOW_RULES = ("threshold", "random", "uncertain", "value")  # enough where every check fits many times
 
 
 def learners():
@@ -55,6 +82,18 @@ def learners():
                     name,
                     partial(Learner, belief, rule, label_cost=0.05, warmup=warmup, seed=3, remember=50),
                 )
+    for rule_name in ("threshold", "random", "limited audit"):
+        yield (
+            f"labellers-{rule_name}",
+            partial(
+                Learner, Weighing(0.1), RULES[rule_name], labellers=LABELLERS, error_cost=2.0, remember=50
+            ),
+        )
+    for belief_name, belief in (WATCHED | TYPES).items():
+        for rule_name, rule in {"threshold": Threshold(), "value": Value(horizon=100)}.items():
+            name = f"{belief_name}-{rule_name}"
+            yield name, partial(Learner, belief, rule, label_cost=0.05, remember=20)
+            yield f"{name}-labellers", partial(Learner, belief, rule, labellers=LABELLERS, remember=20)
     for belief_name, (belief, warmup) in FITTED.items():
         for rule_name in SLOW_RULES:
             make = partial(Learner, belief, RULES[rule_name], label_cost=0.05, warmup=warmup, remember=20)

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from breakeven.experiments.runs.panel_job import PanelJob
 from breakeven.experiments.runs.problem import RECIPES
+from breakeven.experiments.runs.value_job import ValueJob
 
 TABLES = Path(__file__).parent / "tables"
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -22,7 +23,8 @@ ROUNDS = {
     "supernova": 30,
     "parkinsons-uniform": 60,
 }
-PANELS = [(problem, recipe) for problem in ROUNDS for recipe in RECIPES]
+VALUE = "value"
+PANELS = [(problem, recipe) for problem in ROUNDS for recipe in (*RECIPES, VALUE)]
 
 
 def path_of(problem, recipe):
@@ -30,10 +32,17 @@ def path_of(problem, recipe):
     return TABLES / f"{problem}-{recipe}.json"
 
 
+def job(problem, recipe, trial):
+    """The paper's methods by a recipe, or ours by the text's."""
+    if recipe == VALUE:
+        return ValueJob(problem, "text", trial, rounds=ROUNDS[problem])
+    return PanelJob(problem, recipe, trial, rounds=ROUNDS[problem])
+
+
 def measured(problem, recipe):
     """Labels and errors at the end of every method, by trial."""
     with threadpool_limits(1):
-        runs = [PanelJob(problem, recipe, trial, rounds=ROUNDS[problem]).run() for trial in TRIALS]
+        runs = [job(problem, recipe, trial).run() for trial in TRIALS]
     return {
         f"trial {trial}": {
             method: {"labels": curve.labels[-1], "errors": curve.errors[-1]}

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from breakeven import GaussianProcess, Learner, SquaredExponential, Threshold
-from breakeven.beliefs.gp import capacity
+from breakeven.beliefs.gp import capacity, process
 from breakeven.beliefs.gp.dictionary import Dictionary
+from breakeven.beliefs.gp.fitting import fit
 from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.errors import InvalidInput
 
@@ -148,6 +149,20 @@ def test_replayed_events_lead_to_the_same_state():
         again.apply(event)
     assert again.snapshot() == one.snapshot()
     assert again.summary().ambiguous == one.summary().ambiguous > 0
+
+
+@pytest.mark.parametrize("kind", ["auto", "exact"])
+def test_only_a_dictionary_fits_to_some_of_many_labels_drawn_with_its_seed(kind, monkeypatch):
+    monkeypatch.setattr(process, "FITTED", 30)
+    belief = learner(kind, dim=1).belief
+    X, y = arrivals(70, dim=1)
+    for x, label in zip(X, y, strict=True):
+        belief.learn(x, label)
+    assert isinstance(belief.engine, Dictionary) == (kind == "auto")
+    random = np.random.default_rng(3)
+    chosen = np.sort(random.choice(70, 30, replace=False)) if kind == "auto" else np.arange(70)
+    expected = fit(X[chosen], y[chosen], belief.parameters, random).plain()
+    assert belief.fit(np.random.default_rng(3)) == expected
 
 
 def test_it_is_fitted_again_as_labels_grow():

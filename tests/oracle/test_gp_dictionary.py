@@ -162,7 +162,7 @@ def test_a_block_narrows_as_the_loop_does(tolerance, awaited):
         solved = dictionary.solve(x)
         assert block.means[i] == close(solved.mean, 1e-9)
         assert block.variances[i] == close(solved.variance, 1e-9)
-        assert block.narrowed(i) == close(solved.narrowed, 1e-9)
+        assert block.narrowed[i] == close(solved.narrowed, 1e-9)
         if i % 3 == 0:
             block.ask(i)
             dictionary.expect(f"asked {i}", x, solved)
@@ -227,6 +227,29 @@ def test_a_stored_dictionary_goes_on_with_the_same_bits(copied, awaited):
         engine.correct("3", 1.5)
         engine.withdraw_told("4")
     assert other.state() == one.state()
+
+
+@pytest.mark.parametrize("make", [lambda: Dictionary(2, PARAMETERS, 1e-4), lambda: Posterior(2, PARAMETERS)])
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        lambda engine, probe: engine.solve(probe),
+        lambda engine, probe: engine.block(probe[None]),
+        lambda engine, probe: engine.correct("3", 9.0),
+        lambda engine, probe: engine.state(),
+    ],
+    ids=["look", "look-at-many", "correct", "store"],
+)
+@pytest.mark.parametrize("point", [30, 3], ids=["new", "known"])
+def test_what_is_done_between_asking_and_telling_leaves_the_bits_of_before_both(make, meanwhile, point):
+    X, y = data(32)
+    before, between = (taught(make(), X[:30], y[:30]) for _ in range(2))
+    meanwhile(before, X[31])
+    expect(before, 30, X[point])
+    expect(between, 30, X[point])
+    meanwhile(between, X[31])
+    assert before.tell("30", 2.0) == between.tell("30", 2.0)
+    assert before.state() == between.state()
 
 
 def test_the_dictionary_stops_growing_and_the_labels_do_not():

@@ -15,6 +15,7 @@ from breakeven import (
     VariableUncertainty,
 )
 from breakeven.beliefs.gp import capacity
+from breakeven.beliefs.gp.factor import BLOCK
 from breakeven.learner.replay import replay
 
 NOISE_STD = 0.1
@@ -74,3 +75,18 @@ def test_labels_awaited_from_before_narrow_a_replayed_stream_too():
         [decision.uncertainty for decision, _ in alone], rel=1e-8
     )
     assert list(blocks.pending) == list(loop.pending)
+
+
+def test_a_replay_that_fills_a_block_of_the_factor_leaves_the_bits_of_the_loop():
+    blocks, loop = (Learner(BELIEFS["exact"](), RandomSelect(0.2), label_cost=2.0) for _ in range(2))
+    X, y = stream(BLOCK + 90)
+    for learner in (blocks, loop):
+        for x, label in zip(X[: BLOCK - 5], y, strict=False):
+            learner.learn(x, label)
+    rest = slice(BLOCK - 5, None)
+    replayed = list(replay(blocks, blocks.belief.points(X[rest]), y[rest]))
+    for (decision, after), (alone, then) in zip(replayed, one_by_one(loop, X[rest], y[rest]), strict=True):
+        assert decision.wants_label == alone.wants_label
+        assert after.mean == pytest.approx(then.mean, rel=1e-10, abs=1e-10)
+    assert blocks.belief.labels > BLOCK
+    assert blocks.snapshot() == loop.snapshot()

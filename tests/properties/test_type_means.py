@@ -245,7 +245,13 @@ def test_there_is_nothing_to_fit():
 
 def test_traits_and_configuration_are_as_given():
     belief = means()
-    assert belief.config() == {"noise_std": NOISE_STD, "delta": DELTA, "prior_mean": 3.0}
+    assert belief.config() == {
+        "noise_std": NOISE_STD,
+        "delta": DELTA,
+        "prior_mean": 3.0,
+        "prior_std": None,
+        "forgetting": None,
+    }
     assert TypeMeans(**belief.config()).config() == belief.config()
     assert (belief.traits.noise_std, belief.traits.exponent, belief.traits.unit) == (NOISE_STD, 1 / 3, 1.0)
     assert (belief.traits.prior_std, belief.traits.dim) == (inf, None)

@@ -16,8 +16,8 @@ from breakeven.values.decision import WORDING
 P = Prediction(mean=151.6, std=20.0, noise_std=50.0)
 
 
-def decision(reason, *, prediction=P, uncertainty=31.25, threshold=28.4, cost=10.0, propensity=0.25):
-    return Decision("7", True, prediction, uncertainty, threshold, cost, propensity, reason)
+def decision(reason, *, prediction=P, uncertainty=31.25, threshold=28.4, cost=10.0, propensity=0.25, **more):
+    return Decision("7", True, prediction, uncertainty, threshold, cost, propensity, reason, **more)
 
 
 # -- words ---------------------------------------------------------------------------------------------
@@ -47,7 +47,8 @@ def test_every_reason_can_be_worded_for_any_numbers(reason, number):
 @pytest.mark.parametrize("reason", [word for word in WORDING if not word.startswith("own")])
 def test_a_reason_says_yes_or_no_first(reason):
     asks = reason in {
-        "unsure", "first_of_type", "warmup", "person_asked", "drawn", "always", "above_moving", "below_moving"
+        "unsure", "first_of_type", "warmup", "person_asked", "drawn", "always", "above_moving",
+        "below_moving", "worth_it", "worth_it_late", "nothing_known", "audited", "unsure_in_budget",
     }  # fmt: skip
     assert decision(reason).why.startswith("Label it: " if asks else "No label: ")
 
@@ -102,6 +103,20 @@ def test_numbers_are_written_out_as_long_as_that_is_readable(number, words):
     assert one.why == f"{words} {words}"
 
 
+def test_what_a_label_is_worth_is_said_and_whom_to_ask():
+    one = decision("Ask {labeller}: worth {worth}.", labeller="mri", worth=1234.5)
+    assert one.why == "Ask mri: worth 1,230."
+    assert decision("worth_it", worth=31.0).why == (
+        "Label it: a label would save about 31 in errors to come, more than the 10 it costs."
+    )
+    assert "about an unknown amount" in decision("worth_it").why
+
+
+@pytest.mark.parametrize(("chance", "words"), [(0.25, "25%"), (0.005, "0.5%"), (1 / 3, "33.3%")])
+def test_a_small_chance_is_not_rounded_away(chance, words):
+    assert decision("audited", propensity=chance).why.endswith(f"at a chance of {words}.")
+
+
 def test_a_price_is_written_out_in_full():
     assert decision("It costs {cost}.", cost=24_512.35).why == "It costs 24,512.35."
 
@@ -138,6 +153,9 @@ def test_a_decision_is_json_with_null_for_what_is_not_a_number():
         "reason": "never",
         "exact": True,
         "ambiguous": False,
+        "stretch": 1.0,
+        "labeller": None,
+        "worth": None,
     }
 
 

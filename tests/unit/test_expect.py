@@ -352,10 +352,8 @@ def test_empty_input_gives_no_rows(empty):
         ([[1.0, 2.0], [3.0, nan]], "it[1]: expected 2 finite numbers, got [3.0, nan]"),
         ([[inf, 2.0], [3.0, nan]], "it[0]: expected 2 finite numbers, got [inf, 2.0]"),
         ([[1.0, 2.0], [1e101, 0.0]], "it[1]: expected 2 finite numbers, got [1e+101, 0.0]"),
-        (
-            [[1.0, 2.0], [3.0]],
-            "it: expected rows of 2 numbers each, got rows of differing lengths",
-        ),
+        ([[1.0, 2.0], [3.0]], "it[1]: expected 2 numbers, got [3.0]"),
+        ([[1.0], [2.0], [3.0, 4.0]], "it[0]: expected 2 numbers, got [1.0]"),
         (
             [[1.0, 2.0], None],
             "it: expected rows of 2 finite numbers each, got [[1.0, 2.0], None]",

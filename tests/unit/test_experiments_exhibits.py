@@ -180,7 +180,7 @@ def test_the_texts_rule_stands_beside_a_separate_computation_of_it():
 
 
 def test_the_best_probability_in_hindsight_is_the_one_of_its_price():
-    saved = {f"random_{p:g}": bought(round(100 * p), 50.0 * (1.0 - p)) for p in PROBABILITIES}
+    saved = {f"random_{p:g}": bought(round(1000 * p), 500.0 * (1.0 - p)) for p in PROBABILITIES}
     results = [trial("branin", "figures", **saved)]  # each label saves an error of 5
     cheap, dear = (measured(PANEL[f"branin-{tag}"], "figures", results) for tag in ("b10", "b100"))
     assert (cheap.best_probability, dear.best_probability) == (0.0, 0.0)

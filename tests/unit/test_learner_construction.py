@@ -65,7 +65,9 @@ def test_other_schedules_need_no_warmup():
 def test_everything_but_belief_and_rule_is_named():
     with pytest.raises(TypeError, match="positional argument"):
         Learner(TypeMeans(noise_std=1.0), Always(), 3.0)
-    with pytest.raises(TypeError, match="label_cost"):
+    with pytest.raises(
+        InvalidInput, match=r"^label_cost: expected either a label cost or labellers, got neither"
+    ):
         Learner(TypeMeans(noise_std=1.0), Always())
 
 

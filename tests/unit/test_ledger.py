@@ -94,10 +94,32 @@ def test_a_live_bill_is_json():
     assert stored["prediction_error"] is None
 
 
-def test_a_bill_by_rounds_comes_back_from_json_and_compares():
+def test_a_bill_by_rounds_comes_back_from_json():
     ledger = bill([2.0, 0.0], [0.5, 0.25], noise_floor=0.1)
-    assert msgspec.json.decode(msgspec.json.encode(ledger), type=Ledger) == ledger
-    assert ledger != bill([2.0, 0.0], [0.5, 0.5], noise_floor=0.1)
+    stored = msgspec.json.encode(ledger.plain())
+    assert b'"spend_by_round":[2.0,0.0],"error_by_round":[0.5,0.25]' in stored
+    assert Ledger.of(msgspec.json.decode(stored)) == ledger
+
+
+def test_a_live_bill_comes_back_from_json():
+    ledger = Ledger(rounds=5, labels=2, label_spend=4.0)
+    assert Ledger.of(msgspec.json.decode(msgspec.json.encode(ledger))) == ledger == Ledger.of(ledger.plain())
+
+
+def test_bills_are_equal_if_every_round_is():
+    ledger = bill([2.0, 0.0], [0.5, 0.25])
+    assert ledger == bill(np.array([2.0, 0.0]), (0.5, 0.25))
+    assert ledger != bill([2.0, 0.0], [0.25, 0.5])
+    assert ledger != bill([2.0, 0.0], [0.5, 0.25], awaited=1)
+    assert ledger != Ledger(rounds=2, labels=1, label_spend=2.0, prediction_error=0.75, scored="truth")
+    assert Ledger() == Ledger() != 0
+
+
+def test_rounds_are_kept_as_arrays_of_floats_and_not_copied():
+    spend = np.array([2.0, 0.0])
+    ledger = bill(spend, [1, 0])
+    assert ledger.spend_by_round is spend
+    assert (type(ledger.error_by_round), ledger.error_by_round.dtype) == (np.ndarray, np.float64)
 
 
 def test_a_bill_cannot_be_changed():

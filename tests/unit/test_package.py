@@ -56,6 +56,7 @@ def loaded_by(code):
 
 
 SLOW = {"scipy.optimize", "scipy.special", "numba", "sklearn", "matplotlib", "statistics", "plotly", "polars"}
+SLOW |= {"starlette", "river", "skactiveml", "torch"}
 
 
 COMMAND_LINE = {"breakeven.cli", "typer", "click", "rich"}

@@ -1,5 +1,6 @@
 """Replaying a labelled history: what is told, what is predicted, and what it costs."""
 
+import tracemalloc
 from math import pi, sqrt
 
 import numpy as np
@@ -18,7 +19,9 @@ from breakeven import (
     algorithm2,
     simulate,
 )
+from breakeven.beliefs.gp import capacity
 from breakeven.errors import InvalidInput
+from breakeven.simulate import Trace
 
 
 def stream(rounds=300, types=6, noise_std=0.3, seed=0):
@@ -53,8 +56,8 @@ def test_a_replay_is_the_loop_written_out(with_truth):
     assert one.snapshot() == other.snapshot()
     assert trace.prediction.tolist() == predictions
     ledger = trace.ledger
-    assert ledger.error_by_round == errors
-    assert ledger.spend_by_round == spend
+    assert ledger.error_by_round.tolist() == errors
+    assert ledger.spend_by_round.tolist() == spend
     assert ledger.label_spend == sum(spend)
     assert ledger.prediction_error == pytest.approx(sum(errors), rel=1e-12)
     assert ledger.labels == trace.wants_label.sum() == sum(one > 0 for one in spend)
@@ -71,7 +74,7 @@ def test_with_the_truth_a_labelled_round_predicts_after_its_label():
         Learner(TypeMeans(0.5), Always(), label_cost=1.0), ["a", "a"], [3.0, 5.0], truth=[2.0, 2.0]
     )
     assert trace.prediction.tolist() == [3.0, 4.0]
-    assert trace.ledger.error_by_round == [1.0, 2.0]
+    assert trace.ledger.error_by_round.tolist() == [1.0, 2.0]
     assert trace.ledger.noise_floor is None
 
 
@@ -88,7 +91,7 @@ def test_without_the_truth_an_unlabelled_round_misses_its_label():
     trace = simulate(
         Learner(TypeMeans(0.5, prior_mean=1.0), Never(), label_cost=1.0), ["a", "b"], [3.0, -5.0]
     )
-    assert trace.ledger.error_by_round == [2.0, 6.0]
+    assert trace.ledger.error_by_round.tolist() == [2.0, 6.0]
     assert (trace.ledger.labels, trace.ledger.label_spend) == (0, 0.0)
 
 
@@ -188,4 +191,84 @@ def test_a_wrong_history_is_refused_before_anything_is_learnt(xs, ys, truth, mat
     before = learner.snapshot()
     with pytest.raises(InvalidInput, match=match):
         simulate(learner, xs, ys, truth=truth)
+    assert learner.snapshot() == before
+
+
+# -- what is approximated --------------------------------------------------------------------------------
+
+
+def test_the_trace_says_of_every_round_whether_it_is_exact(monkeypatch):
+    monkeypatch.setattr(capacity, "FIRST", 40)
+    random = np.random.default_rng(4)
+    X = random.random((600, 2))
+    y = np.sin(3.0 * X.sum(axis=1)) + 0.1 * random.standard_normal(600)
+    make = lambda: Learner(  # noqa: E731
+        GaussianProcess(2, 0.1, SquaredExponential(0.5), capacity="auto", tolerance=1e-4),
+        Threshold(0.3),
+        label_cost=5.0,
+    )
+    learner, other = make(), make()
+    trace = simulate(learner, X, y)
+    for i, (x, label) in enumerate(zip(X, y, strict=True)):
+        decision = other.decide(x)
+        assert (decision.exact, decision.ambiguous) == (trace.exact[i], trace.ambiguous[i])
+        assert decision.stretch == trace.stretch[i]
+        if decision.wants_label:
+            other.tell(decision.id, label)
+    first = trace.exact.tolist().index(False)
+    assert trace.exact[:first].all()
+    assert not trace.exact[first:].any()
+    assert (np.diff(trace.stretch) >= 0).all()
+    assert learner.summary().ambiguous == trace.ambiguous.sum() > 0
+    within = np.abs(np.log(trace.uncertainty / trace.threshold)) <= np.log(trace.stretch)
+    assert (within == trace.ambiguous)[first:].all()
+
+
+@pytest.mark.parametrize("rounds", [300, 200_000])
+def test_nothing_is_approximated_of_types_which_takes_no_room(rounds):
+    trace = simulate(algorithm1(label_cost=2.0, noise_std=0.3), *stream(rounds)[:2])
+    assert trace.exact.all()
+    assert not trace.ambiguous.any()
+    assert (trace.stretch == 1.0).all()
+    assert len(trace.exact) == len(trace.ambiguous) == len(trace.stretch) == rounds
+    if rounds == 200_000:
+        assert trace.ambiguous.strides == trace.stretch.strides == (0,)
+
+
+def test_the_bill_of_a_long_stream_is_two_arrays():
+    rounds = 1_000_000
+    column = np.ones(rounds)
+    trace = Trace(
+        wants_label=column > 0.0, prediction=column, uncertainty=column, threshold=column, cost=2.0 * column,
+        ambiguous=column < 0.0, stretch=column, target=1.5 * column, scored="truth", noise_std=0.1,
+    )  # fmt: skip
+    tracemalloc.start()
+    ledger = trace.ledger
+    kept, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert ledger.total_loss == 2.5 * rounds
+    assert ledger.spend_by_round.nbytes + ledger.error_by_round.nbytes == 16 * rounds
+    assert kept < 16 * rounds + 10_000
+    assert most < 17 * rounds + 10_000
+
+
+# -- wrong rows ------------------------------------------------------------------------------------------
+
+VERBS = {
+    "decide_many": lambda learner, X: learner.decide_many(X),
+    "predict_many": lambda learner, X: learner.predict_many(X),
+    "simulate": lambda learner, X: simulate(learner, X, np.zeros(len(X))),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e200])
+def test_a_wrong_row_far_into_a_batch_is_named_before_anything_is_learnt(verb, wrong):
+    learner = Learner(GaussianProcess(2, 0.1, SquaredExponential(0.3)), Threshold(0.3), label_cost=2.0)
+    learner.decide_many([[0.1, 0.2], [0.3, 0.4]])
+    before, X = learner.snapshot(), np.full((150, 2), 0.5)
+    X[137, 1] = wrong
+    for batch in (X, X.tolist()):
+        with pytest.raises(InvalidInput, match=r"^X\[137\]: expected 2 finite numbers, got \[0.5, "):
+            VERBS[verb](learner, batch)
     assert learner.snapshot() == before

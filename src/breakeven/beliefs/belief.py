@@ -57,12 +57,18 @@ class Belief(Protocol):
         """The predictions at many points, at matrix speed."""
         ...
 
-    def expect(self, id: str, point: Any, view: View | None = None) -> None:
-        """A label was asked for and is awaited; `view` is what `look` returned just before."""
+    def expect(self, id: str, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
+        """A label was asked for and is awaited; `view` is what `look` returned before it arrived.
+
+        `noise_std` is that of the label; None says that it is the belief's own.
+        """
         ...
 
-    def tell(self, id: str, point: Any, y: float) -> Prediction:
-        """An awaited label came; the prediction there, after it."""
+    def tell(self, id: str, point: Any, y: float, noise_std: float | None = None) -> Prediction:
+        """An awaited label came; the prediction there, after it.
+
+        `noise_std` is that of the label, if another one answered than was asked.
+        """
         ...
 
     def correct(self, id: str, point: Any, old: float, new: float) -> None:
@@ -73,8 +79,14 @@ class Belief(Protocol):
         """A label goes: an awaited one where y is None, else a told one."""
         ...
 
-    def learn(self, point: Any, y: float, id: str | None = None) -> Prediction:
+    def learn(
+        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None
+    ) -> Prediction:
         """A label nobody asked for; the prediction there, after it."""
+        ...
+
+    def watch(self, most: int) -> None:
+        """Keep so many past arrivals, at most, to say what labels would save."""
         ...
 
     @property

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from breakeven.beliefs.types import Tally, TypeMeans
+from breakeven.beliefs.across_types import PriorStd
+from breakeven.beliefs.tally import Tally
+from breakeven.beliefs.types import TypeMeans
 from breakeven.errors import expect
 from breakeven.values import Prediction, View
 
@@ -22,8 +24,17 @@ class Cells(TypeMeans):
     5.0
     """
 
-    def __init__(self, low: Any, high: Any, noise_std: float, delta: float = 0.05) -> None:
-        super().__init__(noise_std, delta)
+    def __init__(
+        self,
+        low: Any,
+        high: Any,
+        noise_std: float,
+        delta: float = 0.05,
+        prior_mean: float = 0.0,
+        prior_std: PriorStd = None,
+        forgetting: float | None = None,
+    ) -> None:
+        super().__init__(noise_std, delta, prior_mean, prior_std, forgetting)
         self.low = expect.vector("low", low)
         self.dim = len(self.low)
         self.high = expect.vector("high", high, self.dim)
@@ -63,9 +74,4 @@ class Cells(TypeMeans):
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
-        return {
-            "low": self.low.tolist(),
-            "high": self.high.tolist(),
-            "noise_std": self.noise_std,
-            "delta": self.delta,
-        }
+        return {"low": self.low.tolist(), "high": self.high.tolist(), **super().config()}

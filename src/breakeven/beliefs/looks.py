@@ -13,11 +13,11 @@ class Looks(Protocol):
         """The view of arrival i, given what was asked for before it."""
         ...
 
-    def asked(self, i: int) -> None:
-        """A label of arrival i was asked for, and is awaited."""
+    def asked(self, i: int, noise_std: float | None = None) -> None:
+        """A label of arrival i was asked for, and is awaited; without a noise it has the belief's."""
         ...
 
-    def told(self, i: int, y: float) -> bool:
+    def told(self, i: int, y: float, noise_std: float | None = None) -> bool:
         """A label of arrival i was asked for and came at once; whether these looks still hold."""
         ...
 
@@ -33,9 +33,9 @@ class OneByOne:
         view: View = self._belief.look(self._points[i])
         return view
 
-    def asked(self, i: int) -> None:
+    def asked(self, i: int, noise_std: float | None = None) -> None:
         """Nothing to note."""
 
-    def told(self, i: int, y: float) -> bool:
+    def told(self, i: int, y: float, noise_std: float | None = None) -> bool:
         """Nothing to note: the belief is asked anew each time."""
         return True

@@ -1,10 +1,13 @@
 """What may name a type: str, int, bytes, or a tuple of these; NumPy scalars count as what they hold."""
 
+from collections.abc import Container, Iterable
 from typing import Any
 
 import numpy as np
 
-from breakeven.errors import expect
+from breakeven.errors import InvalidInput, expect
+
+PLAIN = {str, int, bytes}
 
 EXPECTED = "a type: a str, an int of at most 64 bits, bytes, or a tuple of these"
 DEEPEST = 20  # tuples in tuples
@@ -31,6 +34,28 @@ def type_name(x: Any, name: str = "x", depth: int = 0) -> Any:
         case tuple() if depth < DEEPEST:
             return tuple(type_name(part, f"{name}[{i}]", depth + 1) for i, part in enumerate(x))
     expect.refuse(name, EXPECTED, x)
+
+
+def type_names(X: Any, known: Container[Any]) -> list[Any]:
+    """Check a batch of types, of which those `known` need no look; a flat array counts as its elements.
+
+    >>> type_names(np.array([3, 4]), known={3})
+    [3, 4]
+    """
+    plain = isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "iuUS"
+    rows: list[Any] = X.tolist() if plain else expect.rows("X", X)
+    if PLAIN.issuperset(map(type, rows)) and _sound(x for x in set(rows) if x not in known):
+        return rows
+    return [type_name(x, f"X[{i}]") for i, x in enumerate(rows)]
+
+
+def _sound(names: Iterable[Any]) -> bool:
+    try:
+        for x in names:
+            type_name(x)
+    except InvalidInput:  # which does not know the row
+        return False
+    return True
 
 
 def stored_type_name(x: Any) -> Any:

@@ -1,39 +1,24 @@
 """Algorithm 1's belief: one mean per type, and a confidence radius around it.
 
 Notation: N labels in all and N_k of type k, awaited ones included; M_k arrivals of type k.
-Sums are exact, so labels in any order, corrected or withdrawn, leave the same bits behind.
 """
 
 from collections.abc import Iterable, Sequence
 from math import inf, sqrt
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from msgspec import Struct
 
 from breakeven import theory
+from breakeven.beliefs.across_types import AcrossTypes, PriorStd
 from breakeven.beliefs.looks import Looks, OneByOne
-from breakeven.beliefs.type_names import stored_type_name, type_name
+from breakeven.beliefs.tally import Tally
+from breakeven.beliefs.type_labels import Settled, TypeLabels
+from breakeven.beliefs.type_names import PLAIN, stored_type_name, type_name, type_names
+from breakeven.beliefs.type_savings import saving
+from breakeven.beliefs.type_view import TypeView
 from breakeven.errors import expect
-from breakeven.values import ExactSum, Prediction, Traits, View
-
-NOTHING = ExactSum()
-
-
-class Tally(Struct, gc=False):
-    """What is known of one type."""
-
-    prediction: Prediction
-    arrivals: int = 0  # M_k
-    asked: int = 0  # N_k
-    told: int = 0
-    sum: ExactSum = NOTHING
-
-
-class TypeView(View):
-    """A rule's view of one arrival, with the tally behind it."""
-
-    tally: Tally | None = None
+from breakeven.values import Prediction, Saving, Traits, View
 
 
 class TypeMeans:
@@ -42,47 +27,53 @@ class TypeMeans:
     A type is a str, an int, bytes or a tuple of these. Before its first label a type is predicted as
     `prior_mean`, with std ∞. `delta` is the probability that a confidence radius fails.
 
+    With a `prior_std` the types' means are believed to be normal around `prior_mean`; "learn" learns both, as
+    soon as three types have labels. With `forgetting` a label counts half as much after so many rounds.
+
     >>> belief = TypeMeans(noise_std=0.1)
     >>> belief.learn("flu", 3.0).mean
     3.0
     >>> belief.predict("cold").std
     inf
+    >>> TypeMeans(noise_std=1.0, prior_std=1.0).learn("flu", 3.0).mean
+    1.5
     """
 
-    def __init__(self, noise_std: float, delta: float = 0.05, prior_mean: float = 0.0) -> None:
+    def __init__(
+        self,
+        noise_std: float,
+        delta: float = 0.05,
+        prior_mean: float = 0.0,
+        prior_std: PriorStd = None,
+        forgetting: float | None = None,
+    ) -> None:
         self.noise_std = expect.positive("noise_std", noise_std)
         self.delta = expect.probability("delta", delta, open=True)
         self.prior_mean = expect.finite("prior_mean", prior_mean)
+        self.prior_std = _checked_prior_std(prior_std)
+        self.forgetting = None if forgetting is None else expect.positive("forgetting", forgetting)
         self.traits = Traits(self.noise_std, theory.DISCRETE_EXPONENT, unit=1.0, prior_std=inf)
-        self.labels = 0
-        self._prior = Prediction(self.prior_mean, inf, self.noise_std)
-        self._tallies: dict[Any, Tally] = {}
-        self._asked = 0  # N
+        self._labels = TypeLabels(self.noise_std, self.forgetting, counted=self.prior_std == "learn")
+        self._across = AcrossTypes(self._labels, self.noise_std, self.prior_mean, self.prior_std)
+        self._tallies = self._labels.tallies
         self._spread = 0.0  # 2σ² log(2N³/δ)
+
+    @property
+    def labels(self) -> int:
+        """Labels told or learnt, and not withdrawn."""
+        return self._labels.told
 
     # -- points ----------------------------------------------------------------------------------
 
     def point(self, x: Any, name: str = "x") -> Any:
         """Check a type; one seen before needs no second look."""
-        kind = type(x)
-        if (kind is str or kind is int or kind is bytes) and x in self._tallies:
+        if type(x) in PLAIN and x in self._tallies:
             return x
         return type_name(x, name)
 
     def points(self, X: Any) -> Sequence[Any]:
         """Check a batch of types; a one-dimensional array counts as its elements."""
-        plain = isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "iuUS"
-        rows = X.tolist() if plain else expect.rows("X", X)
-        seen: set[Any] = set()  # what was checked once is not checked again
-        points = []
-        for i, x in enumerate(rows):
-            kind = type(x)
-            if not (kind is str or kind is int or kind is bytes):
-                x = self.point(x, f"X[{i}]")
-            elif x not in seen:
-                seen.add(self.point(x, f"X[{i}]"))
-            points.append(x)
-        return points
+        return type_names(X, self._tallies)
 
     def plain(self, point: Any) -> Any:
         """A type is plain data already."""
@@ -95,7 +86,7 @@ class TypeMeans:
     def _tally(self, point: Any) -> Tally:
         tally = self._tallies.get(point)
         if tally is None:
-            tally = self._tallies[point] = Tally(self._prior)
+            tally = self._tallies[point] = Tally(self._across.unlabelled)
         return tally
 
     # -- asking ----------------------------------------------------------------------------------
@@ -104,11 +95,15 @@ class TypeMeans:
         """The confidence radius of this type and its mean."""
         tally = self._tallies.get(point)
         if tally is None:
-            return TypeView(inf, self._prior, 1, 0, self.traits)
-        asked = tally.asked
-        radius = sqrt(self._spread / asked) if asked else inf  # theory.radius, its spread kept
-        view = TypeView(radius, tally.prediction, tally.arrivals + 1, asked, self.traits)
-        view.tally = tally
+            view = TypeView(inf, self._across.unlabelled, 1, 0, self.traits)
+        elif tally.weighed is None:
+            asked = tally.asked
+            radius = sqrt(self._spread / asked) if asked else inf  # theory.radius, its spread kept
+            view = TypeView(radius, tally.prediction, tally.arrivals + 1, asked, self.traits)
+        else:
+            radius, prediction = self._radius(tally), self._across.posterior(tally)
+            view = TypeView(radius, prediction, tally.arrivals + 1, tally.asked, self.traits)
+        view.tally, view.belief = tally, self
         return view
 
     def look_many(self, points: Sequence[Any]) -> Looks:
@@ -116,109 +111,129 @@ class TypeMeans:
         return OneByOne(self, points)
 
     def predict(self, point: Any) -> Prediction:
-        """The mean of the labels told for this type, std σ/√n."""
+        """The mean of this type, given the labels told: under a flat prior that of the labels, std σ/√n."""
         tally = self._tallies.get(point)
-        return self._prior if tally is None else tally.prediction
+        if tally is None:
+            return self._across.unlabelled
+        return tally.prediction if tally.weighed is None else self._across.posterior(tally)
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions for many types."""
         return [self.predict(point) for point in points]
 
+    def _radius(self, tally: Tally) -> float:
+        """The confidence radius where labels do not count alike."""
+        weight, labels = self._labels.asked_of(tally), max(self._labels.recent, 1.0)
+        spread = theory.confidence_spread(self.noise_std, labels, self.delta)
+        return sqrt(spread / weight) if weight else inf
+
+    # -- what a label saves ----------------------------------------------------------------------
+
+    def watch(self, most: int) -> None:
+        """Counts by type stand for past arrivals, however many."""
+        self._labels.census = self._labels.count()
+
+    def saving(self, tally: Tally | None, noise_std: float) -> Saving:
+        """What a label of this noise would take off the expected error, for one more of this type."""
+        return saving(self._labels, self._across, tally or Tally(self._across.unlabelled), noise_std)
+
     # -- events ----------------------------------------------------------------------------------
 
     def arrive(self, point: Any, view: Any = None) -> None:
         """Count an arrival of this type."""
-        if view is None or view.tally is None:
-            self._tally(point).arrivals += 1
-        else:
-            view.tally.arrivals += 1
+        self._labels.arrive(self._tally(point) if view is None or view.tally is None else view.tally)
 
-    def expect(self, id: str | None, point: Any, view: View | None = None) -> None:
+    def expect(
+        self, id: str | None, point: Any, view: View | None = None, noise_std: float | None = None
+    ) -> None:
         """Count a label asked for; it narrows the radius at once."""
-        self._tally(point).asked += 1
-        self._count(+1)
+        self._labels.ask(id, self._tally(point), noise_std)
+        self._note_spread()
 
-    def tell(self, id: str | None, point: Any, y: float) -> Prediction:
+    def tell(self, id: str, point: Any, y: float, noise_std: float | None = None) -> Prediction:
         """A label enters the mean of its type."""
         tally = self._tally(point)
-        self._replace(tally, tally.sum.plus(y), tally.told + 1)
-        return tally.prediction
+        self._labels.tell(id, tally, y, noise_std)
+        return self._across.predict_anew(tally)
 
     def correct(self, id: str, point: Any, old: float, new: float) -> None:
         """One value in the mean is exchanged for another."""
         tally = self._tally(point)
-        self._replace(tally, tally.sum.plus(-old).plus(new), tally.told)
+        self._labels.correct(id, tally, old, new)
+        self._across.predict_anew(tally)
 
     def withdraw(self, id: str, point: Any, y: float | None) -> None:
         """The label leaves N and N_k, and the mean if it was told; M_k stays."""
         tally = self._tally(point)
-        if y is not None:
-            self._replace(tally, tally.sum.plus(-y), tally.told - 1)
-        tally.asked -= 1
-        self._count(-1)
+        self._labels.withdraw(id, tally, y)
+        self._note_spread()
+        self._across.predict_anew(tally)
 
-    def learn(self, point: Any, y: float, id: str | None = None) -> Prediction:
+    def learn(
+        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None
+    ) -> Prediction:
         """A label nobody asked for: N and N_k grow, M_k does not."""
-        self.expect(id, point)
-        return self.tell(id, point, y)
+        tally = self._tally(point)
+        self._labels.enter(tally, self._labels.ask(id, tally, noise_std), y)
+        self._note_spread()
+        return self._across.predict_anew(tally)
 
-    def _count(self, change: int) -> None:
-        self._asked += change
-        if self._asked:
-            self._spread = theory.confidence_spread(self.noise_std, self._asked, self.delta)
-
-    def _replace(self, tally: Tally, total: ExactSum, told: int) -> None:
-        self.labels += told - tally.told
-        tally.sum, tally.told = (total, told) if told else (NOTHING, 0)
-        tally.prediction = self._prediction(total, told)
-
-    def _prediction(self, total: ExactSum, told: int) -> Prediction:
-        if told == 0:
-            return self._prior
-        return Prediction(total.value / told, self.noise_std / sqrt(told), self.noise_std)
+    def _note_spread(self) -> None:
+        if self._labels.asked:
+            self._spread = theory.confidence_spread(self.noise_std, self._labels.asked, self.delta)
 
     # -- a replayed stream -----------------------------------------------------------------------
 
     @property
     def asked(self) -> int:
         """Labels asked for, of all types: N."""
-        return self._asked
+        return self._labels.asked
+
+    @property
+    def simple(self) -> bool:
+        """Whether predictions are sample means: nothing is believed before, and all labels count alike."""
+        return self.prior_std is None and self._labels.even
 
     def tallies(self, types: Sequence[Any]) -> list[Tally]:
         """What is known of each of these types, to be read."""
-        unknown = Tally(self._prior)
+        unknown = Tally(self._across.unlabelled)
         return [self._tallies.get(point, unknown) for point in types]
 
-    def settle(self, rows: Iterable[tuple[Any, int, int, int, ExactSum]]) -> None:
-        """Take up where a stream ended: type, M_k, N_k, labels told, and their sum; new types in order."""
-        asked = 0
-        for point, tally_arrivals, tally_asked, told, total in rows:
-            tally = self._tally(point)
-            asked += tally_asked - tally.asked
-            tally.arrivals, tally.asked = tally_arrivals, tally_asked
-            self._replace(tally, total, told)
-        self._count(asked)
+    def settle(self, rows: Iterable[Settled]) -> None:
+        """Take up where a stream ended: type, M_k, N_k, labels told, parts of their sum; new ones last."""
+        for tally in self._labels.settle(rows, self._across.unlabelled):
+            tally.prediction = self._across.posterior(tally)
+        self._note_spread()
 
-    # -- nothing to fit --------------------------------------------------------------------------
+    # -- a prior learnt across types -------------------------------------------------------------
 
     needs_warmup = False
 
+    @property
+    def fit_schedule(self) -> Literal["growing"] | None:
+        """When the prior is learnt: whenever the types with labels grew by a fifth, or never."""
+        return "growing" if self.prior_std == "learn" else None
+
     def fit_due(self, *, warm: bool) -> bool:
-        """Sample means have no parameters."""
-        return False
+        """Whether three types have labels, and a fifth more than at the last fit; no warm-up is needed."""
+        return self._across.due()
 
     def fit(self, random: "np.random.Generator") -> dict[str, Any]:
-        """Nothing to fit."""
-        return {}
+        """The mean of the types' means, and the upper end of their spread."""
+        return self._across.fit()
 
     def adopt(self, parameters: dict[str, Any]) -> None:
-        """Nothing to adopt."""
+        """Go on with this prior."""
+        self._across.adopt(parameters)
 
     # -- keeping ---------------------------------------------------------------------------------
 
     def describe(self) -> dict[str, Any]:
-        """How many types were seen."""
-        return {**self.config(), "types": len(self._tallies)}
+        """How many types were seen, and what was learnt across them."""
+        given = {name: value for name, value in self.config().items() if value is not None}
+        if self._across.fitted_at:
+            given |= {"prior_mean": self._across.prior.mean, "prior_std": self._across.prior.std}
+        return {**given, "types": len(self._tallies)}
 
     @classmethod
     def of(cls, config: dict[str, Any]) -> Self:
@@ -227,24 +242,30 @@ class TypeMeans:
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
-        return {"noise_std": self.noise_std, "delta": self.delta, "prior_mean": self.prior_mean}
+        return {
+            "noise_std": self.noise_std,
+            "delta": self.delta,
+            "prior_mean": self.prior_mean,
+            "prior_std": self.prior_std,
+            "forgetting": self.forgetting,
+        }
 
     def state(self) -> dict[str, Any]:
-        """One row per type: key, M_k, N_k, labels told, and the parts of their sum."""
-        return {
-            "types": [
-                (key, tally.arrivals, tally.asked, tally.told, tally.sum.parts)
-                for key, tally in self._tallies.items()
-            ]
-        }
+        """The labels by type, and what was learnt across them."""
+        return {**self._labels.state(), "learnt": self._across.state()}
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave."""
-        self._tallies, self._asked, self.labels = {}, 0, 0
-        for key, arrivals, asked, told, parts in state["types"]:
-            total = ExactSum(tuple(parts))
-            tally = Tally(self._prediction(total, told), arrivals, asked, told, total)
-            self._tallies[stored_type_name(key)] = tally
-            self.labels += told
-            self._asked += asked
-        self._count(0)
+        self._labels.load(state, self._across.unlabelled)
+        self._across.load(state["learnt"])
+        self._tallies = self._labels.tallies
+        self._note_spread()
+
+
+def _checked_prior_std(value: Any) -> PriorStd:
+    """A spread of the types' means, or how to come by one."""
+    if not isinstance(value, str | None):
+        return expect.positive("prior_std", value)
+    if value in (None, "learn"):
+        return "learn" if value else None
+    expect.refuse("prior_std", 'a positive, finite number, None or "learn"', value)

@@ -9,6 +9,7 @@ from io import TextIOWrapper
 from typing import Annotated, Any, TextIO
 
 import msgspec
+import numpy as np
 import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -20,7 +21,7 @@ def print_json(document: object, to: TextIO | None = None) -> None:
     >>> print_json({"labels": 72, "costs": [100.0, None]})
     {"labels":72,"costs":[100.0,null]}
     """
-    print(msgspec.json.encode(document, enc_hook=_as_text).decode(), file=to or sys.stdout)
+    print(msgspec.json.encode(document, enc_hook=_as_plain).decode(), file=to or sys.stdout)
 
 
 def show_whatever_comes(stream: object) -> None:
@@ -57,5 +58,8 @@ def facts(title: str, rows: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def _as_text(value: Any) -> str:
+def _as_plain(value: Any) -> Any:
+    """An array as a list, and what JSON does not know as text."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     return str(value).encode(errors="backslashreplace").decode()

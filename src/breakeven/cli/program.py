@@ -11,11 +11,15 @@ import typer
 
 import breakeven
 from breakeven.cli import datasets, failures
+from breakeven.cli.bench import bench
 from breakeven.cli.reproduce import reproduce
+from breakeven.cli.simulate import simulate
 
 app = typer.Typer(name="breakeven", rich_markup_mode=None)
+app.command()(simulate)
 app.add_typer(datasets.app)
 app.command()(reproduce)
+app.command()(bench)
 
 
 def main(words: Sequence[str] | None = None) -> int:

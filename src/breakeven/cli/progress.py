@@ -49,6 +49,41 @@ def bar(title: str, *, hidden: bool = False) -> Iterator[Progress | None]:
         yield lambda done, whole: drawn.update(task, completed=done, total=whole)
 
 
+Rounds = Callable[[int, int, float], None]
+
+
+@contextmanager
+def rounds(*, hidden: bool = False) -> Iterator[Callable[[str], Rounds | None]]:
+    """Bars by title, of rounds that cost money: how fast they pass, what is spent, and the time left."""
+    if hidden or not sys.stderr.isatty():
+        yield lambda title: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    columns = (
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TextColumn("{task.fields[rate]} rounds/s, {task.fields[spend]} spent", markup=False),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as drawn:
+
+        def bar_of(title: str) -> Rounds:
+            for task in drawn.tasks:
+                drawn.remove_task(task.id)
+            shown = drawn.add_task(title, total=None, rate="0", spend="0")
+
+            def tell(done: int, whole: int, spend: float) -> None:
+                speed = f"{drawn.tasks[0].speed or 0.0:,.0f}"
+                drawn.update(shown, completed=done, total=whole, rate=speed, spend=f"{spend:,.0f}")
+
+            return tell
+
+        yield bar_of
+
+
 def _drawn(*, transient: bool) -> "RichProgress":
     from rich import progress
     from rich.console import Console

@@ -30,9 +30,13 @@ def reproduce(
     panels: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Names, beginnings of names, panels, ablations; none means all.", show_default=False
+            help="Names, beginnings of names, panels, ablations; none means all of the paper.",
+            show_default=False,
         ),
     ] = None,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Also Value beside the paper's rule, on these panels.")
+    ] = False,
     recipe: Annotated[str, typer.Option(help="text, figures or both.")] = "both",
     trials: Annotated[
         int | None, typer.Option(help="Trials of everything; as many as the paper unless given.")
@@ -50,7 +54,7 @@ def reproduce(
     if show:
         _list(experiments.EXHIBITS, as_json)
         return
-    asked = experiments.wish(panels or (), recipe, trials)
+    asked = experiments.wish(panels or (), recipe, trials, rules=rules)
     processes = expect.whole("workers", os.cpu_count() or 1 if workers is None else workers, least=1)
     experiments.check_data(asked)
     report.check_matplotlib()

@@ -20,14 +20,16 @@ from breakeven.experiments.exhibits import (
     panels,
     rates,
     readings,
+    rules,
     scales,
     skew,
+    value_ablation,
 )
 from breakeven.experiments.exhibits.ablations import ABLATIONS
 from breakeven.experiments.exhibits.panels import PANELS, Panel
 from breakeven.experiments.runs.job import Job
 from breakeven.experiments.runs.panel_job import PanelJob
-from breakeven.experiments.runs.problem import HELD_OUT, RECIPES, Recipe
+from breakeven.experiments.runs.problem import HELD_OUT, RECIPES, Problem, Recipe
 from breakeven.experiments.runs.scale_job import grid_jobs
 from breakeven.experiments.runs.trials import Results
 from breakeven.values import Figure, Section
@@ -47,13 +49,20 @@ class Wish(NamedTuple):
         """The panels among the names."""
         return [panel for panel in PANELS if panel.name in self.names]
 
+    @property
+    def judged(self) -> list[Panel]:
+        """The panels on which rules are compared: those named, or all."""
+        return (self.panels or [*PANELS]) if set(RULES) & set(self.names) else []
+
     def trials_of(self, published: int) -> int:
         """How many, where the paper has this many."""
         return published if self.trials is None else self.trials
 
 
-def wish(names: Iterable[str] = (), recipe: str = "both", trials: int | None = None) -> Wish:
-    """Check what someone asks for; no names mean everything.
+def wish(
+    names: Iterable[str] = (), recipe: str = "both", trials: int | None = None, *, rules: bool = False
+) -> Wish:
+    """Check what someone asks for; no names mean everything of the paper. `rules` adds our own rule to it.
 
     >>> wish(["branin"], "text").names
     ('branin-b10', 'branin-b100')
@@ -62,8 +71,10 @@ def wish(names: Iterable[str] = (), recipe: str = "both", trials: int | None = N
     recipes = tuple(one for one in RECIPES if recipe in (one, "both"))
     if trials is not None:
         trials = expect.whole("trials", trials, least=1, most=HELD_OUT)
-    asked = [one for name in names for one in _resolved(name)]
-    return Wish(tuple(name for name in NAMES if name in asked) if asked else NAMES, recipes, trials)
+    asked = [one for name in names for one in _resolved(name)] or [*PAPER]
+    if rules:
+        asked += RULES
+    return Wish(tuple(name for name in NAMES if name in asked), recipes, trials)
 
 
 def _resolved(name: str) -> list[str]:
@@ -80,7 +91,7 @@ def _resolved(name: str) -> list[str]:
 def check_data(asked: Wish) -> None:
     """Raise what `datasets.locate` raises where a data file is needed and not here, before any work."""
     grids = PANELS if "scales" in asked.names else ()
-    problems = {panel.problem.name for panel in (*asked.panels, *grids)}
+    problems = {panel.problem.name for panel in (*asked.panels, *asked.judged, *grids)}
     for source in all_sources():
         if any(name.startswith(source.name) for name in problems):
             locate(source)
@@ -90,23 +101,29 @@ def check_data(asked: Wish) -> None:
 
 
 def phases(asked: Wish) -> dict[str, list[Job]]:
-    """The jobs behind a wish: first the panels and ablations, then the theory, then the grids over λ."""
+    """The jobs behind a wish: panels and ablations, then the theory, grids over λ, and our own rule."""
     found = {
         "Panels and ablations": _panel_jobs(asked) + _ablation_jobs(asked),
         "Bounds, rates and skew": _theory_jobs(asked),
         "λ on held-out streams": _grid_jobs(asked),
+        "Value": _value_jobs(asked),
     }
     return {phase: jobs for phase, jobs in found.items() if jobs}
 
 
 def _panel_jobs(asked: Wish) -> list[Job]:
-    problems = dict.fromkeys(panel.problem for panel in asked.panels)
+    shown = [(panel.problem, recipe) for recipe in asked.recipes for panel in asked.panels]
+    beside: list[tuple[Problem, Recipe]] = [(panel.problem, "text") for panel in _beside(asked)]
     return [
         PanelJob(problem.name, recipe, trial)
-        for recipe in asked.recipes
-        for problem in problems
+        for problem, recipe in dict.fromkeys(shown + beside)
         for trial in range(asked.trials_of(problem.trials))
     ]
+
+
+def _beside(asked: Wish) -> list[Panel]:
+    """The panels on which the paper's rules stand beside ours."""
+    return asked.judged if "rules" in asked.names else []
 
 
 def _ablation_jobs(asked: Wish) -> list[Job]:
@@ -129,13 +146,21 @@ def _theory_jobs(asked: Wish) -> list[Job]:
 
 
 def _grid_jobs(asked: Wish) -> list[Job]:
-    if "scales" not in asked.names:
-        return []
+    grids = [(panel, recipe) for recipe in asked.recipes for panel in PANELS if "scales" in asked.names]
+    beside: list[tuple[Panel, Recipe]] = [(panel, "text") for panel in _beside(asked)]
     return [
         job
-        for recipe in asked.recipes
-        for panel in PANELS
+        for panel, recipe in dict.fromkeys(grids + beside)
         for job in grid_jobs(panel.problem, panel.price, recipe, asked.trials_of(panel.problem.trials))
+    ]
+
+
+def _value_jobs(asked: Wish) -> list[Job]:
+    problems = dict.fromkeys(panel.problem for panel in asked.judged)
+    trials = [(problem, trial) for problem in problems for trial in range(asked.trials_of(problem.trials))]
+    return [
+        *(rules.jobs(trials, asked.recipes) if "rules" in asked.names else []),
+        *(value_ablation.jobs(trials) if "value-ablation" in asked.names else []),
     ]
 
 
@@ -155,6 +180,8 @@ def sections(asked: Wish, results: Results) -> list[Section]:
         (bool(shown), lambda: readings.section(results, shown)),
         (any(one.name in asked.names for one in ABLATIONS), lambda: ablations.section(results)),
         ("scales" in asked.names, lambda: scales.section(results)),
+        ("rules" in asked.names, lambda: rules.section(results, asked.judged)),
+        ("value-ablation" in asked.names, lambda: value_ablation.section(results, asked.judged)),
         ("bounds" in asked.names, lambda: bounds.section(results)),
         ("rates" in asked.names, lambda: rates.section(results)),
         ("skew" in asked.names, lambda: skew.section(results)),
@@ -188,7 +215,7 @@ def compared(results: Results, shown: list[Panel]) -> list[dict[str, Any]]:
     return [row.record() for row in endpoints.rows(results, shown)]
 
 
-EXHIBITS = {
+PAPER_EXHIBITS = {
     **{panel.name: panel.title for panel in PANELS},
     **{one.name: f"λ from {one.scales[0]:g} to {one.scales[-1]:g}: {one.problem.title}" for one in ABLATIONS},
     "first-figure": "Which points were labelled, and two newcomers explained",
@@ -197,7 +224,12 @@ EXHIBITS = {
     "rates": "How the loss grows in T, K and B",
     "scales": "λ as published, tuned on held-out streams, and the best in hindsight",
 }
-NAMES = tuple(EXHIBITS)
+RULE_EXHIBITS = {
+    "rules": "`Value` beside the paper's rule at any λ, and other yardsticks of hindsight",
+    "value-ablation": "`Value` with each of its parts left out",
+}
+EXHIBITS = PAPER_EXHIBITS | RULE_EXHIBITS
+PAPER, RULES, NAMES = tuple(PAPER_EXHIBITS), tuple(RULE_EXHIBITS), tuple(EXHIBITS)
 GROUPS = {
     "all": NAMES,
     "panels": tuple(panel.name for panel in PANELS),

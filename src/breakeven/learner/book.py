@@ -18,11 +18,12 @@ from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
 from breakeven.values import ExactSum
 
 
-class Label(msgspec.Struct):
+class Label(msgspec.Struct, gc=False):
     """A label asked for, or told without having been asked.
 
     `cost` is what it was bought for, in which `round`; both are 0 if it came unasked. `y` is None while it
-    is awaited; `labeller` is who gave it, where that was said.
+    is awaited; `labeller` is who gave it, where that was said, and `asked` who was asked, where there was a
+    choice. `audited` says that it was drawn for an audit.
     """
 
     x: Any
@@ -31,6 +32,8 @@ class Label(msgspec.Struct):
     warmup: bool = False
     y: float | None = None
     labeller: str | None = None
+    asked: str | None = None
+    audited: bool = False
 
 
 class Replayed(msgspec.Struct, frozen=True):
@@ -116,8 +119,10 @@ class Book:
     def check_tellable(self, id: Any, y: float) -> str:
         """An id that may be told y, now or again."""
         name = expect.text("id", id)
+        if name in self.awaited:
+            return name
         told = self.told.get(name)
-        if told is None and name not in self.awaited and name not in self.unasked:
+        if told is None and name not in self.unasked:
             raise unknown(name, "an arrival whose label is awaited, or one seen lately")
         if told is not None and told.y != y:
             raise _conflict(name, told.y, y, "told before", "; use correct to change it")
@@ -195,7 +200,16 @@ class Book:
     def replay(self, labels: list[Replayed], cost: float) -> None:
         """Labels were asked for at this cost and told, one after the other."""
         self._replayed += labels
-        count = sum(len(some.ys) for some in labels)
+        self._buy(sum(len(some.ys) for some in labels), cost)
+
+    def ask_many(self, rounds: NDArray[np.int64], points: list[Any], cost: float) -> None:
+        """Labels were bought in these rounds, none of whose ids is in use; they are awaited now."""
+        for round, x in zip(rounds.tolist(), points, strict=True):
+            self.awaited[str(round)] = Label(x, cost, round)
+        self._buy(len(points), cost)
+
+    def _buy(self, count: int, cost: float) -> None:
+        """So many labels at the same cost; a sum is exact, so powers of two are as good as one by one."""
         self.bought += count
         for power in range(count.bit_length()):
             if count >> power & 1:

@@ -9,17 +9,29 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from breakeven.beliefs import Belief, Cells, GaussianProcess, TypeMeans
 from breakeven.errors import SnapshotError, expect
-from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, VariableUncertainty
+from breakeven.rules import (
+    Always,
+    Audit,
+    Budget,
+    Never,
+    Queue,
+    RandomSelect,
+    Rule,
+    Threshold,
+    Value,
+    VariableUncertainty,
+)
 
 MARK = b"breakeven"
 VERSION = 1
 HEAD = len(MARK) + 2 + 4
 
 BELIEFS = (Cells, GaussianProcess, TypeMeans)
-RULES = (Always, Never, RandomSelect, Threshold, VariableUncertainty)
+RULES = (Always, Audit, Budget, Never, Queue, RandomSelect, Threshold, Value, VariableUncertainty)
 
 
 def seal(content: dict[str, Any]) -> bytes:
@@ -67,14 +79,34 @@ def is_ours(part: Rule | Belief) -> bool:
 
 
 def pack_rule(rule: Rule) -> dict[str, Any]:
-    """A rule's class name and its fields."""
-    return {"kind": type(rule).__name__, "ours": is_ours(rule), "fields": msgspec.to_builtins(rule)}
+    """A rule's class name, its fields, and the rules inside it."""
+    fields = asdict(rule)
+    inner = {name: pack_rule(value) for name, value in fields.items() if isinstance(value, Rule)}
+    plain = {name: msgspec.to_builtins(value) for name, value in fields.items() if name not in inner}
+    return {"kind": type(rule).__name__, "ours": is_ours(rule), "fields": plain, "rules": inner}
 
 
 def unpack_rule(packed: dict[str, Any], own: Iterable[type[Rule]]) -> Rule:
     """Make the rule again, from ours or the user's own classes."""
-    rule: Rule = msgspec.convert(packed["fields"], _find("rule", packed, RULES, own))
+    kind, plain = _find("rule", packed, RULES, own), packed["fields"]
+    fields = {
+        one.name: msgspec.convert(plain[one.name], one.type)
+        for one in msgspec.structs.fields(kind)
+        if one.name in plain
+    }
+    rule: Rule = kind(**fields, **{name: unpack_rule(one, own) for name, one in packed["rules"].items()})
     return rule
+
+
+def read_rule(packed: Any, own: Iterable[type[Rule]]) -> Rule:
+    """Make a rule again that an event holds."""
+    try:
+        return unpack_rule(packed, own)
+    except SnapshotError:
+        hint = f"a known rule; name your own with apply(event, rules=({packed['kind']},))"
+        expect.refuse("rule", hint, packed["kind"])
+    except (msgspec.ValidationError, LookupError, TypeError, AttributeError) as error:
+        expect.refuse("rule", "the fields of a rule", str(error), described=True)
 
 
 def pack_belief(belief: Belief) -> dict[str, Any]:

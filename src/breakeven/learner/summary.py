@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 
 from breakeven.ledger import Ledger
+from breakeven.rules import Rule, Value
+from breakeven.values import Labeller
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,13 +20,16 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     warmup_left: int
     fits: int
     ambiguous: int = 0  # decisions that an approximation could have turned
+    error_cost: float = 1.0
+    labellers: dict[str, Labeller] = {}
+    horizon_passed: int | None = None  # the rule's horizon, once there are more rounds
 
     def __str__(self) -> str:
         """A few lines to read."""
         lines = [
             f"belief            {_words(self.belief)}",
             f"rule              {_words(self.rule)}",
-            f"price of a label  {self.label_cost:>12,.2f}",
+            *self._prices(),
             str(self.ledger),
             f"labels known      {self.labels_known:>12,}",
         ]
@@ -32,7 +37,23 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             lines.append(f"warm-up           {self.warmup_left:>12,} labels to go")
         if self.ambiguous:
             lines.append(f"ambiguous         {self.ambiguous:>12,} decisions")
+        if self.horizon_passed is not None:
+            passed = f"{self.horizon_passed:>12,} rounds have passed: as many again as seen are expected"
+            lines.append(f"horizon           {passed}")
         return "\n".join(lines)
+
+    def _prices(self) -> list[str]:
+        lines = [
+            f"{'price of a label':<18}{one.price:>12,.2f}   ({name}, noise {one.noise_std:.4g})"
+            for name, one in self.labellers.items()
+        ] or [f"price of a label  {self.label_cost:>12,.2f}"]
+        return lines if self.error_cost == 1.0 else [*lines, f"price of an error {self.error_cost:>12,.2f}"]
+
+
+def horizon_passed(rule: Rule, rounds: int) -> int | None:
+    """The horizon that a rule was given, if there were more rounds."""
+    horizons = [one.horizon for one in rule.layers if isinstance(one, Value) and one.horizon is not None]
+    return next((horizon for horizon in horizons if horizon < rounds), None)
 
 
 def _words(part: dict[str, Any]) -> str:
@@ -43,6 +64,8 @@ def _words(part: dict[str, Any]) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, dict) and "type" in value:
         return f"{value['type']} " + " ".join(f"{k}={_short(v)}" for k, v in value.items() if k != "type")
+    if isinstance(value, dict) and "kind" in value:
+        return _words(value)
     if isinstance(value, (tuple, list)):
         return "[" + " ".join(_short(one) for one in value) + "]"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,14 +1,18 @@
-"""What a rule is: a pure answer to a view, and a memory of its own answers.
+"""What a rule is: a pure answer to a view, and a memory of what came of it.
 
-`decide` changes nothing; `observe` is called once for every arrival that the rule itself decided, so that
-replaying outcomes leaves the rule as it was. All fields are kept in snapshots.
+`decide` changes nothing; the learner tells a rule what happened, live and in replay alike, so that replaying
+outcomes leaves the rule as it was. All fields are kept in snapshots.
 """
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
+from msgspec.structs import asdict
 
 from breakeven.values import Verdict, View
+
+if TYPE_CHECKING:
+    from breakeven.rules.audit import Audit
 
 
 class Rule(msgspec.Struct):
@@ -20,11 +24,53 @@ class Rule(msgspec.Struct):
     """
 
     reads_prediction: ClassVar[bool] = False
-    """Whether answers depend on predictions; only then can a late label change a decision."""
+    """Whether answers depend on predictions, or on what is awaited: only then can a late label change one."""
 
     def decide(self, view: View) -> Verdict:
         """Whether this arrival's label is worth its price."""
         raise NotImplementedError
 
     def observe(self, *, labelled: bool) -> None:
-        """Remember an answer; most rules need not."""
+        """Remember an answer of its own, and no one else's; most rules need not."""
+
+    # -- limits ----------------------------------------------------------------------------------
+
+    def check_start(self, rounds: int, cost: float) -> None:
+        """Raise `InvalidInput` if it cannot begin after so many rounds, with labels from this cost on."""
+
+    def forbids(self, view: View) -> str | None:
+        """The reason why no label may be bought now, whoever wants it; None if one may."""
+        return None
+
+    def bought(self, round: int, cost: float, *, audited: bool) -> None:
+        """A label was bought, whoever wanted it; `audited` if that was an audit."""
+
+    def returned(self, round: int, cost: float, *, audited: bool) -> None:
+        """A label bought in this round was withdrawn, and is not charged."""
+
+    # -- rules in rules --------------------------------------------------------------------------
+
+    @property
+    def layers(self) -> tuple["Rule", ...]:
+        """The rule itself and those inside it, from the outside in."""
+        return (self,)
+
+    @property
+    def reservoir(self) -> int:
+        """How many past arrivals the belief should keep for it."""
+        return 0
+
+    @property
+    def audit(self) -> "Audit | None":
+        """The audit among its layers, if there is one."""
+        return None
+
+    # -- looking at it ---------------------------------------------------------------------------
+
+    def describe(self) -> dict[str, Any]:
+        """What this rule is now, for people."""
+        return {"kind": type(self).__name__, **{name: _plain(value) for name, value in asdict(self).items()}}
+
+
+def _plain(value: Any) -> Any:
+    return value.describe() if isinstance(value, Rule) else msgspec.to_builtins(value)

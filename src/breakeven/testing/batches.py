@@ -1,7 +1,7 @@
 """Checks on batches: the same answers as one by one, and all or nothing."""
 
 from breakeven.testing.check import Make, check, every
-from breakeven.testing.running import assert_same_decisions, is_exact, near, refused, run
+from breakeven.testing.running import assert_same_decisions, is_exact, near, priced, refused, run
 from breakeven.testing.stream import Stream
 
 
@@ -9,7 +9,7 @@ from breakeven.testing.stream import Stream
 def a_batch_decides_as_a_loop_does(make: Make, stream: Stream) -> None:
     """Same decisions, and afterwards the same state to the bit."""
     batched, looped = make(), make()
-    costs = [1.0 + i % 3 for i in range(len(stream.points))]
+    costs = [priced(batched, 1.0 + i % 3) for i in range(len(stream.points))]
     in_batch = batched.decide_many(stream.points, costs=costs)
     one_by_one = [looped.decide(x, cost=cost) for x, cost in zip(stream.points, costs, strict=True)]
     assert_same_decisions(in_batch, one_by_one, exact=is_exact(batched))
@@ -56,9 +56,9 @@ def a_bad_batch_changes_nothing(make: Make, stream: Stream) -> None:
     with refused(learner, "X[3]"):
         learner.decide_many([*good, _unlike(good[0])])
     with refused(learner, "costs[1]"):
-        learner.decide_many(good, costs=[1.0, 0.0, 1.0])
+        learner.decide_many(good, costs=[priced(learner, cost) for cost in (1.0, 0.0, 1.0)])
     with refused(learner, "costs", "3"):
-        learner.decide_many(good, costs=[1.0])
+        learner.decide_many(good, costs=[priced(learner, 1.0)])
     with refused(learner, "first"):
         learner.decide_many(good, ids=["a", "b", "first"])
     with refused(learner, "twice"):

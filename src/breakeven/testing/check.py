@@ -29,7 +29,10 @@ types = Scope("beliefs over types", lambda one: isinstance(one.belief, TypeMeans
 named_types = Scope("types that have names", lambda one: type(one.belief) is TypeMeans)
 processes = Scope("Gaussian processes", lambda one: isinstance(one.belief, GaussianProcess))
 paper_rule = Scope("the paper's rule", lambda one: isinstance(one.rule, Threshold))
-blind = Scope("rules that do not look at predictions", lambda one: not one.rule.reads_prediction)
+blind = Scope(
+    "rules that look neither at predictions nor at what is awaited",
+    lambda one: not any(layer.reads_prediction for layer in one.rule.layers),
+)
 warming = Scope("learners with a warm-up", lambda one: one.warmup > 0)
 
 

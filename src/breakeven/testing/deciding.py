@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from breakeven.testing.check import Make, check, every, named_types, paper_rule, processes, types, warming
-from breakeven.testing.running import past_warmup, refused, run
+from breakeven.testing.running import past_warmup, priced, refused, run
 from breakeven.testing.stream import Stream
 from breakeven.values import Arrived, Event, Fitted, View
 
@@ -17,12 +17,12 @@ def ids_are_numbered_and_unique(make: Make, stream: Stream) -> None:
     learner = make()
     x = stream.points[0]
     assert [learner.decide(x, force=True).id for _ in range(3)] == ["1", "2", "3"]
-    learner.decide(x, force=True, id="5")
     learner.tell("1", 1.0)
+    learner.decide(x, force=True, id="5")
     for taken in ("1", "2", "5"):
         with refused(learner, taken):
             learner.decide(x, id=taken)
-    assert learner.decide(x, force=True).id == "6", "an automatic id clashed with a given one"
+    assert learner.decide(x).id == "6", "an automatic id clashed with a given one"
 
 
 @check(every)
@@ -58,7 +58,7 @@ def the_bill_counts_what_was_bought(make: Make, stream: Stream) -> None:
     learner = make()
     ids, spend = [], 0.0
     for i, x in enumerate(stream.points):
-        decision = learner.decide(x, cost=0.1 + i)
+        decision = learner.decide(x, cost=priced(learner, 0.1 + i))
         spend += decision.cost if decision.wants_label else 0.0
         ids += [decision.id] if decision.wants_label else []
     assert abs(learner.ledger.label_spend - spend) <= 1e-9 * max(1.0, spend), "the spend is off"
@@ -86,18 +86,18 @@ def a_type_never_labelled_is_always_asked(make: Make, stream: Stream) -> None:
     learner, x = make(), stream.points[0]
     for _ in range(3):
         learner.decide(x, force=False)
-    assert learner.decide(x, cost=1e9).wants_label, "a type without labels was not asked"
+    assert learner.decide(x, cost=priced(learner, 1e9)).wants_label, "a type without labels was not asked"
 
 
 @check(types)
 def a_type_without_labels_is_predicted_as_the_prior(make: Make, stream: Stream) -> None:
-    """Its mean is `prior_mean`, its std ∞, which JSON writes as null; an awaited label changes neither."""
+    """Its mean is `prior_mean`; its std, unless that is given, is ∞, which JSON writes as null."""
     learner, x = make(), stream.points[0]
     learner.decide(x, force=True)
-    predicted = learner.predict(x)
+    predicted, prior_std = learner.predict(x), getattr(learner.belief, "prior_std", None)
     assert predicted.mean == getattr(learner.belief, "prior_mean", 0.0), predicted
-    assert predicted.std == inf, predicted
-    assert b'"std":null' in msgspec.json.encode(predicted)
+    assert predicted.std == (prior_std if isinstance(prior_std, float) else inf), predicted
+    assert (b'"std":null' in msgspec.json.encode(predicted)) == (predicted.std == inf), predicted
 
 
 @check(named_types)
@@ -129,7 +129,7 @@ def zero_uncertainty_is_never_asked(make: Make, stream: Stream) -> None:
 def a_sure_prior_asks_nothing_and_says_so(make: Make, stream: Stream) -> None:
     """A process whose prior std is below the threshold needs no labels."""
     learner = past_warmup(make(), stream)
-    decision = learner.decide(stream.points[0], cost=1e100)
+    decision = learner.decide(stream.points[0], cost=priced(learner, 1e100))
     assert not decision.wants_label, "asked although nothing is uncertain"
     assert "even without any labels" in decision.why, decision.why
 

@@ -24,7 +24,7 @@ def a_restored_learner_goes_on_to_the_bit(make: Make, stream: Stream) -> None:
     """After restore the next decisions, and the state they lead to, are identical."""
     learner = make()
     run_eventfully(learner, stream)
-    own_rules, own_beliefs = (type(learner.rule),), (type(learner.belief),)
+    own_rules, own_beliefs = map(type, learner.rule.layers), (type(learner.belief),)
     restored = Learner.restore(learner.snapshot(), own_rules, own_beliefs)
     assert restored.snapshot() == learner.snapshot(), "a restored learner differs at once"
     assert run(restored, stream) == run(learner, stream), "decisions differ after restore"

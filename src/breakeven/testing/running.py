@@ -6,13 +6,18 @@ from contextlib import contextmanager
 import numpy as np
 
 from breakeven.beliefs import TypeMeans
-from breakeven.errors import BreakevenError
-from breakeven.learner import Learner
+from breakeven.errors import BreakevenError, InvalidInput
+from breakeven.learner import Cost, Learner
 from breakeven.testing.stream import Stream
 from breakeven.values import Decision, Prediction
 
 TOLERANCE = 1e-10
 AMBIGUOUS = 1e-9
+
+
+def priced(learner: Learner, cost: float) -> Cost:
+    """A cost of labels; where there are labellers, of each of them."""
+    return dict.fromkeys(learner.labellers, cost) if learner.labellers else cost
 
 
 def run(learner: Learner, stream: Stream) -> list[Decision]:
@@ -45,7 +50,7 @@ def run_late(learner: Learner, stream: Stream, seed: int = 1) -> list[Decision]:
 def run_eventfully(learner: Learner, stream: Stream) -> None:
     """Let everything happen: late, corrected, withdrawn, forced, unasked and given labels, own prices."""
     for i, (x, y) in enumerate(zip(stream.points, stream.labels, strict=True)):
-        decision = learner.decide(x, cost=1.0 + i % 3, force=[None, None, None, True, False][i % 5])
+        decision = _decide(learner, x, cost=1.0 + i % 3, force=[None, None, None, True, False][i % 5])
         if decision.wants_label and i % 4:
             learner.tell(decision.id, y)
             if i % 7 == 1:
@@ -58,8 +63,18 @@ def run_eventfully(learner: Learner, stream: Stream) -> None:
             learner.tell(decision.id, y)
         if i % 6 == 5:
             learner.learn(x, y - 0.5)
+        if i == 9:
+            learner.reprice(error_cost=1.5)
     for id in list(learner.pending)[::2]:
         learner.tell(id, 0.25)
+
+
+def _decide(learner: Learner, x: object, *, cost: float, force: bool | None) -> Decision:
+    """As a person wants, or as the rule does where its limits forbid that."""
+    try:
+        return learner.decide(x, cost=priced(learner, cost), force=force)
+    except InvalidInput:
+        return learner.decide(x, cost=priced(learner, cost))
 
 
 def past_warmup(learner: Learner, stream: Stream) -> Learner:

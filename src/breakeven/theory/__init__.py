@@ -1,4 +1,4 @@
-"""What the paper proves, as numbers: thresholds, bounds, information gain.
+"""What the paper proves, as numbers: thresholds, bounds, information gain; and what audits prove.
 
 Each formula line names the theorem or equation that it is. A `form` chooses between the formula as printed
 and as corrected. Kernels are unknown here: what needs one takes its matrix, lengthscale or Lipschitz bound.
@@ -12,6 +12,7 @@ from breakeven.theory.discrete import (
     upper_bound,
     worst_case_upper_bound,
 )
+from breakeven.theory.error_bounds import ErrorBound, Limits, error_bound
 from breakeven.theory.forms import Form
 from breakeven.theory.hardness import lower_bound, worst_case_lower_bound
 from breakeven.theory.information import (
@@ -23,6 +24,8 @@ from breakeven.theory.information import (
     information_gain_rate_se,
 )
 from breakeven.theory.lipschitz import matern_lipschitz
+from breakeven.theory.normal import EXPECTED_ERROR, allowance
+from breakeven.theory.sequences import SampledAverage, sampled_average
 from breakeven.theory.smooth import (
     confidence_factor,
     label_bound_matern,
@@ -42,12 +45,18 @@ from breakeven.theory.thresholds import (
 
 __all__ = [
     "DISCRETE_EXPONENT",
+    "EXPECTED_ERROR",
+    "ErrorBound",
     "Form",
     "GainPath",
+    "Limits",
+    "SampledAverage",
+    "allowance",
     "cell_variance_bound_matern",
     "cell_variance_bound_se",
     "confidence_factor",
     "confidence_spread",
+    "error_bound",
     "expected_upper_bound",
     "failure_probability",
     "gp_unit",
@@ -63,6 +72,7 @@ __all__ = [
     "matern_exponent",
     "matern_lipschitz",
     "radius",
+    "sampled_average",
     "se_exponent",
     "threshold",
     "upper_bound",

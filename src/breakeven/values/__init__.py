@@ -3,15 +3,21 @@
 They are plain data: `msgspec.json.encode` writes them as they are, with null for ∞ and NaN.
 """
 
+from breakeven.values.audit import AuditReport, Interval
+from breakeven.values.bill import Bill, BillRow, Sweep
 from breakeven.values.decision import Decision
-from breakeven.values.events import Arrived, Corrected, Event, Fitted, Learnt, Told, Withdrawn
+from breakeven.values.events import Arrived, Corrected, Event, Fitted, Learnt, Repriced, Told, Withdrawn
 from breakeven.values.exact import ExactSum
 from breakeven.values.exhibit import Cell, Chart, Figure, Line, Note, Section, Table
+from breakeven.values.labeller import Labeller
 from breakeven.values.prediction import Prediction
-from breakeven.values.view import Traits, Verdict, View
+from breakeven.values.view import Offer, Saving, Traits, Verdict, View
 
 __all__ = [
     "Arrived",
+    "AuditReport",
+    "Bill",
+    "BillRow",
     "Cell",
     "Chart",
     "Corrected",
@@ -20,11 +26,17 @@ __all__ = [
     "ExactSum",
     "Figure",
     "Fitted",
+    "Interval",
+    "Labeller",
     "Learnt",
     "Line",
     "Note",
+    "Offer",
     "Prediction",
+    "Repriced",
+    "Saving",
     "Section",
+    "Sweep",
     "Table",
     "Told",
     "Traits",

@@ -30,6 +30,27 @@ WORDING = {
     "not_below_moving": "No label: the uncertainty {uncertainty} is not below the moving limit {threshold}.",
     "own_rule": "So said a rule that gave no reason.",
     "over_budget": "No label: the share of arrivals labelled lately has reached its budget.",
+    "worth_it": "Label it: a label would save about {worth} in errors to come, more than the {cost} it "
+    "costs.",
+    "not_worth_it": "No label: one would save about {worth} in errors to come, less than the {cost} it "
+    "costs.",
+    "worth_it_late": "Label it: a label would save about {worth} in errors to come, more than the {cost} it "
+    "costs; the horizon has passed, so as many arrivals again as seen are expected.",
+    "not_worth_it_late": "No label: one would save about {worth} in errors to come, less than the {cost} it "
+    "costs; the horizon has passed, so as many arrivals again as seen are expected.",
+    "nothing_known": "Label it: nothing is known yet of how large errors are.",
+    "enough_on_their_way": "No label: the first labels, which will say how large errors are, "
+    "are on their way.",
+    "audited": "Label it: it was drawn at random to audit the rule, at a chance of {chance}.",
+    "no_audit_money": "No label: an audit of it could not have been paid for, so audits end here.",
+    "no_money": "No label: its price would exceed the budget.",
+    "kept_for_later": "No label: one would save about {worth} in errors to come, more than the {cost} it "
+    "costs, but too little for what is left of the budget.",
+    "unsure_in_budget": "Label it: the prediction {mean} is uncertain by {uncertainty}, more than the "
+    "{threshold} that is worth accepting with what is left of the budget.",
+    "sure_in_budget": "No label: the prediction {mean} is uncertain by {uncertainty}, within the "
+    "{threshold} that is worth accepting with what is left of the budget.",
+    "queue_full": "No label: as many labels are awaited as are allowed at once.",
 }
 
 
@@ -39,7 +60,9 @@ class Decision(Struct, frozen=True, gc=False):
     `uncertainty` is what the rule compared with `threshold`: unlike `prediction.std` it already counts
     labels that are awaited. `propensity` is the probability with which the label was asked for. `cost`
     is the price of the label, paid only if it was wanted. `exact` says that nothing was approximated,
-    and `ambiguous` that for all we know the exact uncertainty lies on the other side of the threshold.
+    and `ambiguous` that for all we know the exact uncertainty lies on the other side of the threshold:
+    it is within a factor of `stretch` of ours, both ways. `labeller` is whom to ask, where there is a choice,
+    and `worth` what the label would save, in money, where the rule says so.
     """
 
     id: str
@@ -52,6 +75,9 @@ class Decision(Struct, frozen=True, gc=False):
     reason: str
     exact: bool = True
     ambiguous: bool = False
+    stretch: float = 1.0
+    labeller: str | None = None
+    worth: float | None = None
 
     @property
     def why(self) -> str:
@@ -68,7 +94,9 @@ class Decision(Struct, frozen=True, gc=False):
                 uncertainty=_words(self.uncertainty),
                 threshold=_words(self.threshold),
                 cost=f"{self.cost:,.10g}",
-                chance=f"{self.propensity:.0%}",
+                chance=f"{100 * self.propensity:.3g}%",
+                worth="an unknown amount" if self.worth is None else _words(self.worth),
+                labeller=self.labeller,
             )
         except (LookupError, ValueError, AttributeError, TypeError):  # braces in a sentence of the user's own
             return sentence

@@ -7,11 +7,14 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from breakeven.values.labeller import Labeller
+
 
 class Arrived(Struct, frozen=True, tag=True):
     """A point came and was decided on, `by` the rule, the warm-up or a person.
 
-    `ambiguous`: the rule's answer rested on an approximation that could have turned it.
+    `ambiguous`: the rule's answer rested on an approximation that could have turned it. `labeller` is who was
+    asked, where there is a choice, and `predicted` what was predicted before the label of an audit.
     """
 
     id: str
@@ -22,6 +25,8 @@ class Arrived(Struct, frozen=True, tag=True):
     reason: str
     by: Literal["rule", "warmup", "person"]
     ambiguous: bool = False
+    labeller: str | None = None
+    predicted: float | None = None
 
 
 class Told(Struct, frozen=True, tag=True):
@@ -47,10 +52,11 @@ class Withdrawn(Struct, frozen=True, tag=True):
 
 
 class Learnt(Struct, frozen=True, tag=True):
-    """A label from elsewhere: no arrival, no cost."""
+    """A label from elsewhere: no arrival, no cost; `labeller` is who gave it, where that was said."""
 
     x: Any
     y: float
+    labeller: str | None = None
 
 
 class Fitted(Struct, frozen=True, tag=True):
@@ -59,4 +65,13 @@ class Fitted(Struct, frozen=True, tag=True):
     parameters: dict[str, Any]
 
 
-Event = Arrived | Told | Corrected | Withdrawn | Learnt | Fitted
+class Repriced(Struct, frozen=True, tag=True):
+    """What labels or errors cost changed, or the rule did; what is None stayed as it was."""
+
+    label_cost: float | None = None
+    labellers: dict[str, Labeller] | None = None
+    error_cost: float | None = None
+    rule: dict[str, Any] | None = None
+
+
+Event = Arrived | Told | Corrected | Withdrawn | Learnt | Fitted | Repriced

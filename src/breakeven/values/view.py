@@ -4,7 +4,7 @@ A belief fills in the view, the learner adds the round and the price. A rule see
 """
 
 from collections.abc import Callable
-from math import nan
+from math import inf, nan
 
 from msgspec import Struct
 
@@ -25,12 +25,42 @@ class Traits(Struct, frozen=True):
     dim: int | None = None
 
 
+class Saving(Struct, frozen=True, gc=False):
+    """What a label would take off the expected absolute error of predictions.
+
+    `here` is at the arrival itself, `later` at an arrival still to come, on average over these, and `lesson`
+    there too, by what the label teaches about the belief's own parameters. ∞ where nothing is known yet.
+    A belief that forgets says its `half_life` in rounds: savings fade as certainty does.
+    """
+
+    here: float
+    later: float
+    lesson: float = 0.0
+    half_life: float = inf
+
+
+class Offer(Struct, frozen=True, gc=False):
+    """Whom a label can be had from, with what noise, at what price in units of error and cost in money."""
+
+    price: float
+    noise_std: float
+    labeller: str | None = None
+    cost: float = nan
+
+    @property
+    def per_information(self) -> float:
+        """What it takes to learn as much as from one label of noise 1."""
+        return self.price * self.noise_std**2
+
+
 class View(Struct, gc=False):
     """One arrival through the eyes of a rule.
 
     `arrivals` counts this type's arrivals including this one (None where there are no types), `labels`
     the labels it rests on, awaited ones included. `draw` gives the round's seeded uniform number. The exact
-    uncertainty lies within a factor of `stretch`, both ways; 1 says that this is it.
+    uncertainty lies within a factor of `stretch`, both ways; 1 says that this is it. `price` is in units of
+    error, that of the offer that gives most information for it; `offers` has them all, where there are more.
+    `cost` is the same in money, `spent` all that was spent before, and `awaited` counts labels not yet told.
     """
 
     uncertainty: float
@@ -40,8 +70,16 @@ class View(Struct, gc=False):
     traits: Traits
     round: int = 0
     price: float = nan
-    draw: Callable[[int], float] | None = None
+    draw: Callable[..., float] | None = None
     stretch: float = 1.0
+    offers: tuple[Offer, ...] = ()
+    cost: float = nan
+    spent: float = 0.0
+    awaited: int = 0
+
+    def saves(self, noise_std: float) -> Saving:
+        """What a label of this noise would take off the errors; a belief that can say so overrides this."""
+        raise NotImplementedError
 
     def ambiguous(self, threshold: float) -> bool:
         """Whether the exact uncertainty may lie on the other side of a threshold."""
@@ -49,18 +87,26 @@ class View(Struct, gc=False):
             self.uncertainty / self.stretch <= threshold <= self.uncertainty * self.stretch
         )
 
-    def uniform(self) -> float:
-        """The seeded random number in [0, 1) that belongs to this round."""
+    def offer(self, labeller: str | None = None) -> Offer:
+        """What this labeller offers; where none is named, who is asked by default."""
+        for offer in self.offers:
+            if offer.labeller == labeller:
+                return offer
+        return Offer(self.price, self.traits.noise_std, None, self.cost)
+
+    def uniform(self, stream: int = 0) -> float:
+        """The seeded random number in [0, 1) that belongs to this round; each stream has its own."""
         assert self.draw is not None  # the learner always sets it
-        return self.draw(self.round)
+        return self.draw(self.round, stream) if stream else self.draw(self.round)
 
 
 class Verdict(Struct, frozen=True, gc=False):
     """A rule's answer: label or not, against which threshold, why, and with what probability.
 
-    `reason` is a code of `breakeven.values.decision.WORDING` or a sentence of your own, in which
-    {mean}, {uncertainty}, {threshold}, {cost} and {chance} are filled in. `propensity` is the chance
-    of a label where that was drawn; left out, the answer was certain.
+    `reason` is a code of `breakeven.values.decision.WORDING` or a sentence of your own, in which {mean},
+    {uncertainty}, {threshold}, {cost}, {chance}, {worth} and {labeller} are filled in. `propensity` is the
+    chance of a label where that was drawn; left out, the answer was certain. `worth` is what the label would
+    save, in units of error, and `labeller` whom to ask, where the rule has a say in it.
 
     >>> Verdict(True, reason="Label it: it costs only {cost}.").wants_label
     True
@@ -70,3 +116,5 @@ class Verdict(Struct, frozen=True, gc=False):
     threshold: float = nan
     reason: str = "own_rule"
     propensity: float | None = None
+    worth: float | None = None
+    labeller: str | None = None

@@ -1,10 +1,11 @@
-"""Gaussian processes: kernels, the exact posterior with awaited labels, and fitting.
+"""Gaussian processes: kernels, the exact posterior, a dictionary for long streams, and fitting.
 
-Reading order: kernels, factor, posterior, likelihood, fitting, process.
+Reading order: kernels, factor, posterior; projection, dictionary, capacity; likelihood, fitting; process.
 """
 
 from breakeven.beliefs.gp.kernels import Kernel, Matern, SquaredExponential
 from breakeven.beliefs.gp.parameters import Parameters
+from breakeven.beliefs.gp.prior import Prior
 from breakeven.beliefs.gp.process import GaussianProcess
 
-__all__ = ["GaussianProcess", "Kernel", "Matern", "Parameters", "SquaredExponential"]
+__all__ = ["GaussianProcess", "Kernel", "Matern", "Parameters", "Prior", "SquaredExponential"]

@@ -2,7 +2,8 @@
 
 One start is not enough: at a few labels the likelihood has several optima. So ten times as many random
 starts as wanted are scored in a box that fits the data, and the best are polished, with the present
-parameters among them. Many labels are searched on a part of them; the winner is polished on all.
+parameters among them. Many labels are searched on a part of them; the winner is polished on all. With a prior
+the top of the posterior is looked for, and its amplitude then raised to the upper end of what labels allow.
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from breakeven.beliefs.gp.climbing import minimise
 from breakeven.beliefs.gp.likelihood import Likelihood
 from breakeven.beliefs.gp.parameters import LEAST_NOISE, Parameters
+from breakeven.beliefs.gp.prior import Prior, pull
 from breakeven.beliefs.gp.threads import threads_for
 from breakeven.errors import expect
 
@@ -20,6 +22,7 @@ SCREENED_PER_START = 10
 FIRST_STEPS = 10  # enough to see how high a hill is
 FINALISTS = 3
 SEARCHED = 256  # labels that the search looks at
+HALVINGS = 30
 
 
 def fit(
@@ -31,19 +34,57 @@ def fit(
     fit_noise: bool = False,
     fit_mean: bool = False,
     starts: int = 10,
+    noise: Array | None = None,
+    prior: Prior | None = None,
+    arrivals: Array | None = None,
 ) -> Parameters:
-    """The parameters of maximal likelihood for these labels."""
+    """The parameters of maximal likelihood for these labels, or with a prior those of maximal posterior.
+
+    `noise` holds the noise variance of each label, 0 for the process's own, and `arrivals` points like those
+    that the prior is about.
+    """
     if len(y) == 0:
         return start
+    noise = np.zeros(len(y)) if noise is None else noise
+    pulled = None
+    if prior is not None:
+        isotropic = isinstance(start.kernel.lengthscale, float)
+        height = _height(y, y.mean() if fit_mean else start.mean)
+        seen = X if arrivals is None else arrivals
+        if start.half_life is not None:
+            seen = seen[:, :-1]
+        pulled = pull(prior, seen, height, isotropic=isotropic, fit_noise=fit_noise)
+
+    def likelihood(some: NDArray[np.int64] | slice) -> Likelihood:
+        return Likelihood(
+            X[some], y[some], start, fit_noise=fit_noise, fit_mean=fit_mean, pull=pulled, noise=noise[some]
+        )
+
     with threads_for(len(y)):
         some = _sample(len(y), random)
-        searched = Likelihood(X[some], y[some], start, fit_noise=fit_noise, fit_mean=fit_mean)
-        theta = search(searched, random, starts)
-        if len(some) == len(y):
-            return searched.parameters(theta)
-        whole = Likelihood(X, y, start, fit_noise=fit_noise, fit_mean=fit_mean)
-        best = polish(whole, Box(whole), [theta, whole.theta(start)])
-        return whole.parameters(best)
+        whole = likelihood(some)
+        theta = search(whole, random, starts)
+        if len(some) < len(y):
+            whole = likelihood(slice(None))
+            theta = polish(whole, Box(whole), [theta, whole.theta(start)])
+        if prior is not None:
+            theta = raised(whole, theta, prior.allowance)
+        return whole.parameters(theta)
+
+
+def raised(likelihood: Likelihood, theta: Array, allowance: float) -> Array:
+    """θ with the largest amplitude at which the log likelihood is not further below that of θ."""
+    place, top = likelihood.scales, likelihood.value(theta) + allowance
+    least, most = theta[place], Box(likelihood).bounds[place, 1]
+    theta = theta.copy()
+    for _ in range(HALVINGS):
+        theta[place] = 0.5 * (least + most)
+        if likelihood.value(theta) <= top:
+            least = theta[place]
+        else:
+            most = theta[place]
+    theta[place] = least
+    return theta
 
 
 def search(likelihood: Likelihood, random: "np.random.Generator", starts: int) -> Array:
@@ -76,14 +117,8 @@ class Box:
     ALLOWED = np.log([10.0 * expect.SMALLEST, expect.LARGEST / 10.0])  # whatever the data
 
     def __init__(self, likelihood: Likelihood) -> None:
-        span = np.ptp(likelihood.X, axis=0)
-        if likelihood.isotropic:
-            span = np.sqrt((span**2).sum(keepdims=True))
-        away = likelihood.y - (likelihood.y.mean() if likelihood.fit_mean else likelihood.start.mean)
-        height = np.sqrt(np.mean(away**2))
-        if height <= 1e-12 * np.abs(likelihood.y).max():  # all alike, but for rounding
-            height = 1.0
-        span = np.where(span > 0, span, 1.0)
+        span = _span(likelihood)
+        height = _height(likelihood.y, likelihood.y.mean() if likelihood.fit_mean else likelihood.start.mean)
         noise = [height] if likelihood.fit_noise else []
         self._centre = np.log(np.concatenate([span, [height**2], noise]))
         self._kinds = np.array([0] * len(span) + [1] + [2] * len(noise))
@@ -96,6 +131,22 @@ class Box:
         """Random starts, uniform in the logarithms."""
         low, high = (self._centre[:, None] + self.STARTS[self._kinds]).T
         return np.clip(random.uniform(low, high, size=(count, len(low))), *self.bounds.T)
+
+
+def _span(likelihood: Likelihood) -> Array:
+    """How wide the points lie: as the prior says, where there is one, else as the labelled ones do."""
+    if likelihood.pull:
+        return np.asarray(np.exp(likelihood.pull.centre[: likelihood.scales]))
+    span = np.ptp(likelihood.X, axis=0)
+    if likelihood.isotropic:
+        span = np.sqrt((span**2).sum(keepdims=True))
+    return np.where(span > 0, span, 1.0)
+
+
+def _height(y: Array, mean: float) -> float:
+    """How far labels lie from their mean; 1 where all are alike, but for rounding."""
+    height = float(np.sqrt(np.mean((y - mean) ** 2)))
+    return height if height > 1e-12 * float(np.abs(y).max()) else 1.0
 
 
 def _sample(n: int, random: "np.random.Generator") -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
 """The log marginal likelihood of labelled points, and its gradient in the logarithms of the parameters.
 
 θ = (log ℓ, one or one per dimension; log amplitude; log noise_std where that is fitted). A mean that is
-fitted takes its best value for each θ, in closed form. With K = k(X, X) + σ²I, α = K⁻¹(y − m) and
-W = K⁻¹ − ααᵀ, the gradient of −log p is ½ Σ W ∘ ∂K/∂θ.
+fitted takes its best value for each θ, in closed form. A prior of θ counts as part of p. With
+K = k(X, X) + σ²I, α = K⁻¹(y − m) and W = K⁻¹ − ααᵀ, the gradient of −log p is ½ Σ W ∘ ∂K/∂θ.
 """
 
 from math import exp, inf, log, pi
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from breakeven.beliefs.gp.kernels import Kernel
+from breakeven.beliefs.gp.kernels import Fading, Kernel
 from breakeven.beliefs.gp.parameters import Parameters
+from breakeven.beliefs.gp.prior import Pull
 
 Array = NDArray[np.float64]
 
@@ -31,14 +32,31 @@ class Solution(msgspec.Struct, gc=False):
     factor: Array
     alpha: Array
     q: Array
-    shape: Array
+    plain: Array  # the kernel's shape at q
+    shape: Array  # faded by the time between points
 
 
 class Likelihood:
     """−log p(y | X, θ) for one set of labels."""
 
-    def __init__(self, X: Array, y: Array, start: Parameters, *, fit_noise: bool, fit_mean: bool) -> None:
-        self.X, self.y, self.start = X, y, start
+    def __init__(
+        self,
+        X: Array,
+        y: Array,
+        start: Parameters,
+        *,
+        fit_noise: bool,
+        fit_mean: bool,
+        pull: Pull | None = None,
+        noise: Array | None = None,
+    ) -> None:
+        self._fade = None
+        if start.half_life is not None:
+            self._fade = Fading(start.kernel, start.half_life).fade(np.subtract.outer(X[:, -1], X[:, -1]))
+            X = X[:, :-1]
+        self.X, self.y, self.start, self.pull = X, y, start, pull
+        self._noise = np.zeros(len(y)) if noise is None else noise
+        self._own = self._noise == 0.0  # labels with the process's own noise
         self.fit_noise, self.fit_mean = fit_noise, fit_mean
         self.isotropic = isinstance(start.kernel.lengthscale, float)
         self.scales = 1 if self.isotropic else X.shape[1]
@@ -61,19 +79,26 @@ class Likelihood:
         )
         noise_std = numbers[-1] if self.fit_noise else self.start.noise_std
         solution = self._solve(theta) if self.fit_mean else None
-        return Parameters(kernel, noise_std, solution.mean if solution else self.start.mean)
+        mean = solution.mean if solution else self.start.mean
+        return Parameters(kernel, noise_std, mean, self.start.half_life)
 
     def value(self, theta: Array) -> float:
         """−log p, without its gradient; ∞ where K cannot be factored."""
         solution = self._solve(theta)
-        return inf if solution is None else solution.value
+        if solution is None:
+            return inf
+        return solution.value + (self.pull.value_and_gradient(theta)[0] if self.pull else 0.0)
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """−log p and its gradient."""
         solution = self._solve(theta)
         if solution is None:
             return 1e300, np.zeros_like(theta)
-        return solution.value, self._gradient(solution)
+        value, gradient = solution.value, self._gradient(solution)
+        if self.pull:
+            pulled, towards = self.pull.value_and_gradient(theta)
+            value, gradient = value + pulled, gradient + towards
+        return value, gradient
 
     def _solve(self, theta: Array) -> Solution | None:
         n = len(self.y)
@@ -81,16 +106,17 @@ class Likelihood:
         noise_variance = exp(2.0 * theta[-1]) if self.fit_noise else self.start.noise_variance
         weights = np.exp(-2.0 * theta[: self.scales])
         q = self._distances(weights)
-        shape = self.start.kernel.shape(q)
+        plain = self.start.kernel.shape(q)
+        shape = self._faded(plain)
         K = amplitude * shape
-        K.reshape(-1)[:: n + 1] += noise_variance
+        K.reshape(-1)[:: n + 1] += np.where(self._own, noise_variance, self._noise)
         factor, failed = dpotrf(K.T, lower=1, overwrite_a=1)
         if failed:
             return None
         mean, alpha = self._residual(factor)
         misfit = 0.5 * float((self.y - mean) @ alpha)
         value = misfit + float(np.log(factor.diagonal()).sum()) + 0.5 * n * log(2.0 * pi)
-        return Solution(value, mean, weights, amplitude, noise_variance, factor, alpha, q, shape)
+        return Solution(value, mean, weights, amplitude, noise_variance, factor, alpha, q, plain, shape)
 
     def _residual(self, factor: Array) -> tuple[float, Array]:
         """The mean, fitted or given, and α = K⁻¹(y − mean)."""
@@ -104,13 +130,18 @@ class Likelihood:
         inverse = dpotri(at.factor, lower=1)[0].T  # one half of it, zeros in the other
         trace = float(inverse.trace())
         W = 2.0 * inverse - at.alpha[:, None] * at.alpha  # sums as K⁻¹ − ααᵀ does, but for its diagonal
-        slope = W * self.start.kernel.slope(at.q, at.shape)
+        slope = W * self._faded(self.start.kernel.slope(at.q, at.plain))
         gradient = np.empty(self.scales + 1 + self.fit_noise)
         gradient[: self.scales] = -at.amplitude * self._projections(slope) * at.weights
         gradient[self.scales] = 0.5 * at.amplitude * (float(np.vdot(W, at.shape)) - trace)
         if self.fit_noise:
-            gradient[-1] = at.noise_variance * (trace - float(at.alpha @ at.alpha))
+            own = self._own
+            trace, square = float(inverse.diagonal()[own].sum()), float(at.alpha[own] @ at.alpha[own])
+            gradient[-1] = at.noise_variance * (trace - square)
         return gradient
+
+    def _faded(self, shape: Array) -> Array:
+        return shape if self._fade is None else shape * self._fade
 
     def _apart(self, j: int) -> Array:
         """(x_j − x'_j)² for every pair; summed over dimensions where they share one lengthscale."""

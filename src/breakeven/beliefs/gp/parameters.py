@@ -4,17 +4,23 @@ from typing import Any
 
 import msgspec
 
-from breakeven.beliefs.gp.kernels import Kernel
+from breakeven.beliefs.gp.kernels import Fading, Kernel
 
 LEAST_NOISE = 1e-12  # of the amplitude
 
 
 class Parameters(msgspec.Struct, frozen=True):
-    """Kernel, noise and mean, as given or as last fitted."""
+    """Kernel, noise and mean, as given or as last fitted; with a `half_life`, points end in their time."""
 
     kernel: Kernel
     noise_std: float
     mean: float = 0.0
+    half_life: float | None = None
+
+    @property
+    def covariance(self) -> Kernel | Fading:
+        """The kernel, of points in time where they have one."""
+        return self.kernel if self.half_life is None else Fading(self.kernel, self.half_life)
 
     @property
     def noise_variance(self) -> float:

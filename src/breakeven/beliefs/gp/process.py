@@ -1,61 +1,35 @@
 """The belief that f is a Gaussian process: checks, the schedule of fits, and the posterior behind them."""
 
 from collections.abc import Sequence
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, Literal, Self
 
 import msgspec
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.gp.block import Block
 from breakeven.beliefs.gp.capacity import Capacity, Engine
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE, Dictionary
 from breakeven.beliefs.gp.fitting import fit
 from breakeven.beliefs.gp.kernels import Kernel, Matern, SquaredExponential
 from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.beliefs.gp.posterior import Posterior, Solved
-from breakeven.beliefs.looks import Looks
+from breakeven.beliefs.gp.prior import Prior
+from breakeven.beliefs.gp.reservoir import Reservoir
+from breakeven.beliefs.gp.savings import COMING, ENOUGH, UNKNOWN, lesson_share, saving
+from breakeven.beliefs.gp.views import BlockLooks, SolvedView, noise_variance
+from breakeven.beliefs.looks import Looks, OneByOne
 from breakeven.errors import expect
-from breakeven.values import Prediction, Traits, View
+from breakeven.values import Prediction, Saving, Traits, View
 
 FITS = (None, "after_warmup", "every_label", "growing")
 CAPACITIES = ("exact", "auto")
 TOLERANCE = 1e-8
+FITTED = 1_000  # labels of a dictionary that a fit looks at, at most
 GROWTH = 1.2  # "growing" fits again at so many times the labels of the last fit
+REMEMBERED = 20.0  # half-lives after which a label is dropped
 
 Fit = Literal["after_warmup", "every_label", "growing"] | None
-
-
-class SolvedView(View):
-    """A rule's view of one arrival, with the solve behind it."""
-
-    solved: Solved | None = None
-
-
-class BlockLooks:
-    """The views of a block of arrivals."""
-
-    def __init__(self, belief: "GaussianProcess", engine: Engine, block: Block) -> None:
-        self._belief, self._engine, self._block = belief, engine, block
-        self._parameters, self._awaited = engine.parameters, engine.awaited
-
-    def look(self, i: int) -> View:
-        """The view of arrival i; what enters the factor is solved again, alone."""
-        block = self._block
-        return self._belief.view(float(block.means[i]), float(block.variances[i]), block.narrowed(i))
-
-    def asked(self, i: int) -> None:
-        """Narrow the arrivals behind i."""
-        self._block.ask(i)
-
-    def told(self, i: int, y: float) -> bool:
-        """Move the arrivals behind i, unless a fit, another engine or labels awaited make that too little."""
-        now = self._belief.engine
-        if now is not self._engine or now.parameters is not self._parameters or self._awaited:
-            return False
-        self._block.tell(i, y)
-        return True
 
 
 class GaussianProcess:
@@ -67,6 +41,10 @@ class GaussianProcess:
 
     `capacity="auto"` goes over to a dictionary of points where that is cheaper, so that an arrival's cost
     stops growing; `tolerance` is the share of the prior variance that it may lose of a label's point.
+
+    A `prior` of the kernel's parameters takes the arrivals' own scale into account, and the amplitude at its
+    upper end: with it labels need no warm-up before a fit. `forgetting` is a half-life in rounds: whatever
+    labels say of f fades with their age, so the rules ask again when the world has moved.
 
     >>> belief = GaussianProcess(dim=1, noise_std=0.1)
     >>> round(belief.learn(belief.point(0.0), 2.0).mean, 3)
@@ -82,6 +60,8 @@ class GaussianProcess:
         fit: Fit = None,
         capacity: Literal["exact", "auto"] = "exact",
         tolerance: float = TOLERANCE,
+        prior: Prior | None = None,
+        forgetting: float | None = None,
     ) -> None:
         self.dim = expect.whole("dim", dim, least=1)
         self.fit_schedule: Fit = expect.one_of("fit", fit, FITS)
@@ -95,16 +75,33 @@ class GaussianProcess:
             expect.refuse("mean", "a number, because fit=None fits nothing", mean)
         self.capacity = expect.one_of("capacity", capacity, CAPACITIES)
         self.tolerance = expect.number("tolerance", tolerance, LEAST_TOLERANCE, 1.0)
+        if not (prior is None or isinstance(prior, Prior)):
+            expect.refuse("prior", "a Prior, or None", prior)
+        if fit is None and prior is not None:
+            expect.refuse("prior", "None, because fit=None fits nothing", prior)
+        self.prior = prior
+        self.forgetting = None if forgetting is None else expect.positive("forgetting", forgetting)
+        self._clock = 0  # arrivals so far
         self._fitted_at = 0
         self._capacity = Capacity(self.tolerance)
-        self._posterior: Engine = Posterior(self.dim, self._start())
+        self._posterior: Engine = Posterior(self._width, self._start())
         self._note_parameters()
+
+    @property
+    def _width(self) -> int:
+        """Numbers in a point as an engine has it: where labels fade, its time comes last."""
+        return self.dim + (self.forgetting is not None)
+
+    def _at(self, point: Any, time: int) -> Any:
+        """A point as an engine has it."""
+        return point if self.forgetting is None else np.append(point, float(time))
 
     def _start(self) -> Parameters:
         """Before any fit: a noise to be fitted starts at a tenth of the prior std, a mean at 0."""
         guess = 0.1 * sqrt(self.kernel.amplitude)
         mean = 0.0 if isinstance(self.mean, str) else self.mean
-        return Parameters(self.kernel, guess if self.noise_std is None else self.noise_std, mean)
+        noise_std = guess if self.noise_std is None else self.noise_std
+        return Parameters(self.kernel, noise_std, mean, self.forgetting)
 
     def _note_parameters(self) -> None:
         now = self._posterior.parameters
@@ -132,6 +129,17 @@ class GaussianProcess:
         """Labels told or learnt, and not withdrawn."""
         return len(self._posterior.ids)
 
+    @property
+    def asked(self) -> int:
+        """Labels that count: those told or learnt, and those awaited."""
+        return len(self._posterior.ids) + self._posterior.awaited
+
+    @property
+    def stretch(self) -> float:
+        """The exact std lies within this factor of ours, both ways; 1 while nothing is approximated."""
+        engine = self._posterior
+        return engine.certificate.stretch if isinstance(engine, Dictionary) else 1.0
+
     # -- points ----------------------------------------------------------------------------------
 
     def point(self, x: Any) -> Any:
@@ -150,75 +158,134 @@ class GaussianProcess:
         """A point, read back from storage."""
         return self.point(plain)
 
-    def arrive(self, point: Any, view: View | None = None) -> None:
-        """A process has no types to count."""
-
     # -- asking ----------------------------------------------------------------------------------
 
     def look(self, point: Any) -> View:
         """The std of f there, awaited labels counted, and the prediction."""
-        solved = self._posterior.solve(point)
-        view = self.view(solved.mean, solved.variance, solved.narrowed)
-        view.solved = solved
-        return view
-
-    def view(self, mean: float, variance: float, narrowed: float) -> SolvedView:
-        """What a rule sees at a point with these numbers."""
-        prediction = Prediction(mean, sqrt(variance), self._noise_std)
-        labels = self.labels + self._posterior.awaited
-        view = SolvedView(sqrt(narrowed), prediction, None, labels, self.traits)
-        if isinstance(self._posterior, Dictionary):
-            view.stretch = self._posterior.certificate.stretch
+        solved = self._posterior.solve(self._at(point, self._clock + 1))
+        prediction = Prediction(solved.mean, sqrt(solved.variance), self._noise_std)
+        view = SolvedView(sqrt(solved.narrowed), prediction, None, self.asked, self.traits)
+        view.stretch, view.solved, view.point, view.process = self.stretch, solved, point, self
         return view
 
     def look_many(self, points: Sequence[Any]) -> Looks:
-        """Look at a block of points by one triangular solve."""
-        block = self._posterior.block(np.array(points).reshape(len(points), self.dim))
-        return BlockLooks(self, self._posterior, block)
+        """Look at a block of points by one triangular solve; at each in turn where arrivals are watched."""
+        if self._posterior.reservoir or not len(points):
+            return OneByOne(self, points)
+        rows = [self._at(point, self._clock + 1 + i) for i, point in enumerate(points)]
+        return BlockLooks(self, self._posterior, self._posterior.block(np.array(rows)))
 
     def predict(self, point: Any) -> Prediction:
         """The posterior mean and std of f, given the labels told."""
-        solved = self._posterior.solve(point, awaited=False)
+        solved = self._posterior.solve(self._at(point, self._clock), awaited=False)
         return Prediction(solved.mean, sqrt(solved.variance), self._noise_std)
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions at many points, by matrix operations."""
-        means, variances = self._posterior.solve_many(np.array(points).reshape(len(points), self.dim))
+        rows = np.array([self._at(point, self._clock) for point in points]).reshape(len(points), self._width)
+        means, variances = self._posterior.solve_many(rows)
         pairs = zip(means.tolist(), np.sqrt(variances).tolist(), strict=True)
         return [Prediction(mean, std, self._noise_std) for mean, std in pairs]
 
+    def saving(self, point: Any, solved: Solved, noise_std: float) -> Saving:
+        """What a label of this noise would take off the errors; see docs/value.md."""
+        if self.prior and self.labels < ENOUGH:
+            return UNKNOWN if self.asked < ENOUGH else COMING
+        engine = self._posterior
+        assert engine.reservoir, "watch was called"
+        return saving(
+            solved.narrowed,
+            engine.reach(self._at(point, self._clock + 1), solved),
+            engine.reservoir.variances,
+            noise_std * noise_std,
+            lesson_share(self._unknowns, max(self.asked, 1)) if self.fit_schedule else 0.0,
+            inf if self.forgetting is None else self.forgetting,
+        )
+
+    @property
+    def _unknowns(self) -> int:
+        """How many parameters are fitted."""
+        scales = 1 if isinstance(self.kernel.lengthscale, float) else self.dim
+        return scales + 1 + (self.mean == "fit") + (self.noise_std is None)
+
     # -- events ----------------------------------------------------------------------------------
 
-    def expect(self, id: str | None, point: Any, view: View | None = None) -> None:
-        """A label is awaited; it narrows the uncertainty at once."""
-        solved = view.solved if isinstance(view, SolvedView) and view.solved else self._posterior.solve(point)
-        self._posterior.expect(id, point, solved)
+    def watch(self, most: int) -> None:
+        """Keep a sample of the arrivals from now on, at most so many, to value labels by."""
+        kept = self._posterior.reservoir
+        if kept is None or kept.most != most:
+            self._posterior.watch(Reservoir(self._width, most))
 
-    def tell(self, id: str | None, point: Any, y: float) -> Prediction:
-        """An awaited label came."""
+    def arrive(self, point: Any, view: View | None = None) -> None:
+        """Count an arrival, and let it stand for those to come."""
+        self._clock += 1
+        engine = self._posterior
+        if engine.reservoir:
+            place = self._at(point, self._clock)
+            solved = view.solved if isinstance(view, SolvedView) and view.solved else engine.solve(place)
+            if self.forgetting is not None:
+                engine.reservoir.fade(2.0 ** (-1.0 / self.forgetting), self.kernel_amplitude, self._clock)
+            engine.meet(place, solved)
+
+    @property
+    def kernel_amplitude(self) -> float:
+        """The variance of f before any label."""
+        return self._posterior.parameters.kernel.amplitude
+
+    def expect(
+        self, id: str | None, point: Any, view: View | None = None, noise_std: float | None = None
+    ) -> None:
+        """A label is awaited; it narrows the uncertainty at once."""
+        place = self._at(point, self._clock)
+        solved = view.solved if isinstance(view, SolvedView) and view.solved else self._posterior.solve(place)
+        self._posterior.expect(id, place, solved, noise_variance(noise_std))
+
+    def tell(self, id: str | None, point: Any, y: float, noise_std: float | None = None) -> Prediction:
+        """An awaited label came, perhaps from another than was asked."""
+        if noise_std is not None:
+            self._await_other(id, noise_std)
         mean, variance = self._posterior.tell(id, y)
+        self._forget_if_due()
         self._choose_engine()
         return Prediction(mean, sqrt(variance), self._noise_std)
+
+    def _await_other(self, id: str | None, noise_std: float) -> None:
+        engine = self._posterior
+        place = next(x.copy() for other, x, _ in engine.waiting() if other == id)
+        engine.withdraw_awaited(id)
+        engine.expect(id, place, engine.solve(place), noise_variance(noise_std))
+
+    def _forget_if_due(self) -> None:
+        """Drop labels too old to matter, once they are the larger part."""
+        if self.forgetting is not None and np.count_nonzero(self._outdated()) * 2 > self.labels:
+            self._posterior.drop(self._outdated())
+
+    def _outdated(self) -> Any:
+        assert self.forgetting is not None
+        return self._posterior.X[:, -1] < self._clock - REMEMBERED * self.forgetting
 
     def _choose_engine(self) -> None:
         if self.capacity == "auto":
             self._posterior = self._capacity.choose(self._posterior)
 
     def correct(self, id: str, point: Any, old: float, new: float) -> None:
-        """A label told earlier changes its value."""
-        self._posterior.correct(id, new)
+        """A label told earlier changes its value; one forgotten has none."""
+        if self.forgetting is None or id in self._posterior.ids:
+            self._posterior.correct(id, new)
 
     def withdraw(self, id: str, point: Any, y: float | None) -> None:
         """A label goes, awaited or told."""
         if y is None:
             self._posterior.withdraw_awaited(id)
-        else:
+        elif self.forgetting is None or id in self._posterior.ids:
             self._posterior.withdraw_told(id)
             self._choose_engine()
 
-    def learn(self, point: Any, y: float, id: str | None = None) -> Prediction:
+    def learn(
+        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None
+    ) -> Prediction:
         """A label nobody asked for."""
-        self.expect(id, point)
+        self.expect(id, point, noise_std=noise_std)
         return self.tell(id, point, y)
 
     # -- fitting ---------------------------------------------------------------------------------
@@ -231,7 +298,7 @@ class GaussianProcess:
     def fit_due(self, *, warm: bool) -> bool:
         """Whether the schedule asks for a fit now.
 
-        "growing" waits for as many labels as there are parameters at least.
+        Without a prior "growing" waits for as many labels as there are parameters at least.
         """
         match self.fit_schedule:
             case "every_label":
@@ -239,23 +306,38 @@ class GaussianProcess:
             case "after_warmup":
                 return warm and self._fitted_at == 0
             case "growing":
-                return warm and self.labels >= max(self.dim + 2, GROWTH * self._fitted_at)
+                first = 1 if self.prior else self.dim + 2
+                return warm and self.labels >= max(first, GROWTH * self._fitted_at)
         return False
 
     def fit(self, random: "np.random.Generator") -> dict[str, Any]:
-        """The parameters of maximal marginal likelihood for the labels told so far."""
+        """The parameters of maximal marginal likelihood for the labels told so far.
+
+        That takes time as the cube of the labels. A dictionary is there for many: it draws those to look at.
+        """
+        engine = self._posterior
+        some = np.arange(len(engine.ids))
+        if isinstance(engine, Dictionary) and len(some) > FITTED:
+            some = np.sort(random.choice(some, FITTED, replace=False))
+        watched = engine.reservoir.points if engine.reservoir and engine.reservoir.size > 1 else None
         return fit(
-            self._posterior.X,
-            self._posterior.y,
+            engine.X[some],
+            engine.y[some],
             self.parameters,
             random,
             fit_noise=self.noise_std is None,
             fit_mean=self.mean == "fit",
+            noise=engine.noise[some],
+            prior=self.prior,
+            arrivals=watched,
         ).plain()
 
     def adopt(self, parameters: dict[str, Any]) -> None:
         """Go on with these parameters."""
-        self._posterior.adopt(_checked_parameters(parameters, self.dim))
+        fitted = _checked_parameters(parameters, self.dim)
+        if self.forgetting is not None and self._outdated().any():
+            self._posterior.drop(self._outdated())
+        self._posterior.adopt(fitted)
         self._choose_engine()
         self._fitted_at = self.labels
         self._note_parameters()
@@ -287,7 +369,8 @@ class GaussianProcess:
     @classmethod
     def of(cls, config: dict[str, Any]) -> Self:
         """A new belief from what `config` gave."""
-        return cls(**{**config, "kernel": msgspec.convert(config["kernel"], Kernel)})
+        kernel, prior = msgspec.convert((config["kernel"], config["prior"]), tuple[Kernel, Prior | None])
+        return cls(**{**config, "kernel": kernel, "prior": prior})
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
@@ -299,11 +382,14 @@ class GaussianProcess:
             "fit": self.fit_schedule,
             "capacity": self.capacity,
             "tolerance": self.tolerance,
+            "prior": msgspec.to_builtins(self.prior),
+            "forgetting": self.forgetting,
         }
 
     def state(self) -> dict[str, Any]:
         """The posterior, as plain data."""
         return {
+            "clock": self._clock,
             "fitted_at": self._fitted_at,
             "tried_at": self._capacity.tried_at,
             "dictionary": isinstance(self._posterior, Dictionary),
@@ -312,12 +398,12 @@ class GaussianProcess:
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave."""
-        self._fitted_at = state["fitted_at"]
+        self._clock, self._fitted_at = state["clock"], state["fitted_at"]
         self._capacity.tried_at = state["tried_at"]
         if state["dictionary"]:
-            self._posterior = Dictionary(self.dim, self._start(), self.tolerance)
+            self._posterior = Dictionary(self._width, self._start(), self.tolerance)
         else:
-            self._posterior = Posterior(self.dim, self._start())
+            self._posterior = Posterior(self._width, self._start())
         self._posterior.load(state)
         self._note_parameters()
 

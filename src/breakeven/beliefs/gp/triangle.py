@@ -51,6 +51,13 @@ class Triangle:
         solved: Array = dtrtrs(self._upper(), w, lower=0, trans=1)[0]
         return solved
 
+    def solve_back(self, u: Array) -> Array:
+        """R⁻ᵀu."""
+        if self.size == 0:
+            return u
+        solved: Array = dtrtrs(self._upper(), u, lower=0, trans=0)[0]
+        return solved
+
     def append(self, row: Array, pivot: float) -> None:
         """One more row: its entries left of the diagonal, and the diagonal."""
         if self._start + self.size == self._capacity:

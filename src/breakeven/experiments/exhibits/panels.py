@@ -12,10 +12,12 @@ from breakeven.experiments.runs.panel_job import PanelJob
 from breakeven.experiments.runs.problem import Price, Problem, Recipe
 from breakeven.experiments.runs.problems import PROBLEMS
 from breakeven.experiments.runs.trials import Average, Results, average, distinct, trials_of
+from breakeven.experiments.runs.value_job import ValueJob
 from breakeven.values import Cell, Chart, Figure, Line, Table
 
 Array = NDArray[np.float64]
 
+KNOWN, UNKNOWN = "Value", "Value, horizon unknown"
 COLUMNS = ["recipe", "method", "round", "trials", "loss", "loss_low", "loss_high"]
 COLUMNS += ["error", "error_low", "error_high", "labels"]
 
@@ -94,7 +96,17 @@ def measured(panel: Panel, recipe: Recipe, results: Results) -> Measured | None:
         "Never": "never",
         "Random, best p": f"random-{best:g}",
     }
-    return Measured({name: bundle(run) for name, run in runs.items() if run in trials[0]}, best)
+    methods = {name: bundle(run) for name, run in runs.items() if run in trials[0]}
+    return Measured(methods | valued(panel, recipe, results), best)
+
+
+def valued(panel: Panel, recipe: Recipe, results: Results) -> dict[str, Bundle]:
+    """What `Value` did on this panel, with its horizon and without; empty when it was not run."""
+    trials = [curves for _, curves in trials_of(results, ValueJob, problem=panel.problem.name, recipe=recipe)]
+    runs = {KNOWN: f"known-{panel.price.tag}", UNKNOWN: f"unknown-{panel.price.tag}"} if trials else {}
+    return {
+        name: Bundle([curves[run] for curves in trials], panel.price.label_cost) for name, run in runs.items()
+    }
 
 
 def reading(problem: Problem, recipe: Recipe) -> str:

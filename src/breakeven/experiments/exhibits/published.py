@@ -76,7 +76,7 @@ RECIPES_DIFFER = (
     "Ablations: the text says that a small λ labels less, the rule says that it labels more, and it does.",
     "The threshold of the experiments prints C where the round t is meant.",
     "Random at 0.5 is said to work best; once labels are paid for, another probability mostly costs far "
-    "less: the captions name the best of eight.",
+    "less: the captions name the best of a grid.",
     "λ is said to be tuned on held-out data; the published grids were run on the reported streams.",
     "Kernel parameters are said to be fitted after 5d labels; the figures refit at every label, from "
     "lengthscales of 1e-2 and 1e2 in turn within 1e-5 and 1e5, which at times ends in a poor optimum. Fitted "

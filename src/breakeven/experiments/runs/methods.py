@@ -14,7 +14,7 @@ from breakeven.learner import Learner
 from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, VariableUncertainty
 from breakeven.values import Verdict, View
 
-PROBABILITIES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+PROBABILITIES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 Reading = Literal["printed", "figures", "figures_gp", "uncertain", "original"]
 READINGS: tuple[Reading, ...] = ("printed", "figures", "figures_gp", "uncertain", "original")
 BUDGET = 0.1  # the share of labels that the original reading of VAR-UNCERTAINTY is held to

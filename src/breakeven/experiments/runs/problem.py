@@ -60,6 +60,10 @@ class Problem:
         """What someone believes who never buys a label."""
         raise NotImplementedError
 
+    def value_belief(self) -> Belief:
+        """What `Value` goes by, with nothing set for this problem but its dimension and its noise."""
+        raise NotImplementedError
+
     def naive_belief(self, recipe: Recipe) -> Belief | None:
         """Algorithm 1 over halved axes; None where the points are types already."""
         return None

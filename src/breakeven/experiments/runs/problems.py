@@ -6,12 +6,13 @@ from typing import Literal
 import numpy as np
 
 from breakeven import datasets
-from breakeven.beliefs import Belief, Cells, GaussianProcess, TypeMeans
+from breakeven.beliefs import Belief, Cells, GaussianProcess, Prior, TypeMeans
 from breakeven.datasets import Stream
 from breakeven.experiments.runs.problem import HELD_OUT, Price, Problem, Recipe
 from breakeven.experiments.runs.published_process import Fits, PublishedProcess
 
 DELTA = 0.01
+PRIOR = Prior()
 Arrivals = Literal["uniform", "lopsided"]
 Corners = tuple[tuple[float, ...], tuple[float, ...]]
 
@@ -42,6 +43,10 @@ class Discrete(Problem):
         """The middle of [0, 1], where the means are known to lie."""
         return TypeMeans(noise_std=0.1, delta=DELTA, prior_mean=0.5)
 
+    def value_belief(self) -> Belief:
+        """What is usual among types is learnt across them."""
+        return TypeMeans(noise_std=0.1, delta=DELTA, prior_std="learn")
+
 
 class Smooth(Problem):
     """A function of numbers, believed to be a Gaussian process."""
@@ -66,6 +71,10 @@ class Smooth(Problem):
     def silent_belief(self) -> Belief:
         """The prior mean, zero, everywhere."""
         return GaussianProcess(self.dim, self.noise_std)
+
+    def value_belief(self, prior: Prior | None = PRIOR) -> Belief:
+        """A mean and a kernel that are fitted as labels come, from a prior that the arrivals give."""
+        return GaussianProcess(self.dim, self.noise_std, mean="fit", fit="growing", prior=prior)
 
     def naive_belief(self, recipe: Recipe) -> Belief:
         """Halves of the domain."""

@@ -3,6 +3,7 @@
 A band is 1.96 standard errors to either side, from the number of trials that there really were.
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -50,6 +51,15 @@ def average(trials: Any) -> Average:
     rows = np.asarray(trials, dtype=np.float64)
     error = rows.std(axis=0, ddof=1) / np.sqrt(len(rows)) if len(rows) > 1 else None
     return Average(rows.mean(axis=0), error)
+
+
+def geometric_mean(ratios: Iterable[float]) -> float:
+    """The mean of ratios: twice as much and half as much make as much.
+
+    >>> geometric_mean([2.0, 0.5])
+    1.0
+    """
+    return float(np.exp(np.mean(np.log(list(ratios)))))
 
 
 def trials_of(results: Results, kind: type[SomeJob], **fields: Any) -> list[tuple[SomeJob, dict[str, Curve]]]:

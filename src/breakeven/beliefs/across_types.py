@@ -1,0 +1,96 @@
+"""What types have in common: a prior of their means, given, or learnt from those that have labels."""
+
+from math import fsum, inf, sqrt
+from typing import Any, Literal
+
+from breakeven.beliefs.tally import Tally
+from breakeven.beliefs.type_labels import TypeLabels
+from breakeven.beliefs.type_prior import TypePrior, learnt
+from breakeven.errors import expect
+from breakeven.values import Prediction
+
+ENOUGH = 3  # types with labels before their mean and their spread can be learnt
+GROWTH = 1.2  # both are learnt again when so many times the types have labels
+FADED = 1e-12  # the least that a type's labels weigh in what is learnt, however old they are
+
+PriorStd = float | Literal["learn"] | None
+
+
+class AcrossTypes:
+    """The prior in use, and the prediction of every type that follows from it.
+
+    Until one is learnt the prior is flat, around the mean of the types' means.
+    """
+
+    def __init__(self, labels: TypeLabels, noise_std: float, mean: float, std: PriorStd) -> None:
+        self._labels, self._noise_std, self._mean = labels, noise_std, mean
+        self.learns = isinstance(std, str)
+        self.fitted_at = 0  # types that had labels told
+        self.believe(mean, std if isinstance(std, float) else inf)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether it is still to be learnt."""
+        return self.learns and not self.fitted_at
+
+    def believe(self, mean: float, std: float) -> None:
+        """Go on with this prior."""
+        self.prior = TypePrior(self._noise_std, mean, std)
+        self.unlabelled = self.prior.prediction
+        for tally in self._labels.tallies.values():
+            tally.prediction = self.posterior(tally)
+
+    def posterior(self, tally: Tally) -> Prediction:
+        """The prediction for this type as of now."""
+        return self.prior.posterior(*self._labels.told_of(tally))
+
+    def predict_anew(self, tally: Tally) -> Prediction:
+        """The labels told of this type have changed."""
+        if self.unknown:
+            self.guess()
+        else:
+            tally.prediction = self.posterior(tally)
+        return tally.prediction
+
+    def guess(self) -> None:
+        """The mean of the types' means says nothing of their spread."""
+        means = [mean for mean, _ in self._known()]
+        self.believe(fsum(means) / len(means) if means else self._mean, inf)
+
+    def _known(self) -> list[tuple[float, float]]:
+        """The mean of the labels of each type that has any, and what they weigh."""
+        return [self._labels.told_of(tally) for tally in self._labels.tallies.values() if tally.told]
+
+    # -- learning --------------------------------------------------------------------------------
+
+    def due(self) -> bool:
+        """Whether enough types have labels for another fit."""
+        return self.learns and self._labels.count().told >= max(ENOUGH, GROWTH * self.fitted_at)
+
+    def fit(self) -> dict[str, Any]:
+        """The mean of the types' means, and the upper end of their spread."""
+        if not self.learns:
+            return {}
+        means, weights = zip(*self._known(), strict=True)
+        mean, std = learnt(means, [self._noise_std / sqrt(max(weight, FADED)) for weight in weights])
+        return {"prior_mean": mean, "prior_std": std}
+
+    def adopt(self, parameters: dict[str, Any]) -> None:
+        """Go on with what a fit found."""
+        if self.learns:
+            mean = expect.finite("prior_mean", parameters.get("prior_mean"))
+            self.believe(mean, expect.positive("prior_std", parameters.get("prior_std")))
+            self.fitted_at = self._labels.count().told
+
+    # -- keeping ---------------------------------------------------------------------------------
+
+    def state(self) -> list[Any] | None:
+        """What was learnt, if anything was."""
+        return [self.fitted_at, self.prior.mean, self.prior.std] if self.fitted_at else None
+
+    def load(self, state: list[Any] | None) -> None:
+        """Take up what `state` gave, and predict all types."""
+        self.fitted_at, mean, std = state or (0, self.prior.mean, self.prior.std)
+        self.believe(mean, std)
+        if self.unknown:
+            self.guess()

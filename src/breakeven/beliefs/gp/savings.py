@@ -1,0 +1,53 @@
+"""What a label would take off the expected error, here and at arrivals to come; docs/value.md derives it.
+
+Notation: s a std given all labels asked for, c the covariance of f at the point with f at an arrival to come.
+A label with noise variance σ² takes c²/(s² + σ²) off that arrival's variance; the expected error is √(2/π)·s.
+"""
+
+from math import inf, pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from breakeven.values import Saving
+
+Array = NDArray[np.float64]
+
+EXPECTED = sqrt(2.0 / pi)  # E|f − mean| / s
+ENOUGH = 3  # labels before an expected error is finite, where mean and scale are unknown
+
+UNKNOWN, COMING = Saving(inf, inf), Saving(0.0, 0.0)
+
+
+def saving(
+    variance: float, reach: Array, variances: Array, noise_variance: float, lesson: float, half_life: float
+) -> Saving:
+    """The saving of a label at a point of this variance, that reaches so far to arrivals of these variances.
+
+    The point itself stands for arrivals to come, too. `lesson` is the share of their errors that goes by what
+    the label teaches.
+    """
+    gone = variance * variance / (variance + noise_variance)
+    here = EXPECTED * float(_drop(variance, gone))
+    there = EXPECTED * float(np.sum(_drop(variances, reach * reach / (variance + noise_variance))))
+    errors = EXPECTED * (float(np.sqrt(variances).sum()) + sqrt(variance))
+    count = len(variances) + 1
+    return Saving(here, (there + here) / count, lesson * errors / count, half_life)
+
+
+def lesson_share(parameters: int, labels: int) -> float:
+    """What one more label takes off the share of an error that comes of estimating so many parameters.
+
+    >>> lesson_share(parameters=4, labels=4)
+    0.1
+    """
+    return parameters / (2.0 * labels * (labels + 1))
+
+
+def _drop(variance: Array | float, gone: Array | float) -> Array:
+    """How much a std falls when so much of its variance goes."""
+    before = np.sqrt(variance)
+    after = np.sqrt(np.maximum(variance - np.asarray(gone), 0.0))
+    both = before + after
+    drop: Array = np.divide(np.minimum(gone, variance), both, out=np.zeros_like(both), where=both > 0.0)
+    return drop

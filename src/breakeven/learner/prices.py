@@ -1,0 +1,136 @@
+"""What labels cost, of whom they can be had, and what a unit of error costs.
+
+A rule weighs labels against errors, so it sees prices in units of error: cost / error_cost.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from breakeven.errors import expect
+from breakeven.values import Labeller, Offer
+
+
+class Quote(Struct, frozen=True, gc=False):
+    """What one label costs, in money and in units of error.
+
+    Where there is a choice of labellers, `offers` has them all, and this is one of them.
+    """
+
+    cost: float
+    price: float
+    labeller: str | None = None
+    noise_std: float | None = None
+    offers: tuple[Offer, ...] = ()
+
+    def of(self, labeller: str) -> "Quote":
+        """What the same label costs of this labeller."""
+        offer = next(one for one in self.offers if one.labeller == labeller)
+        return _quote(offer, self.offers)
+
+
+class Prices(Struct, frozen=True, kw_only=True):
+    """One label cost, or labellers by name; and the cost of a unit of error.
+
+    >>> prices = Prices(labellers={"nurse": Labeller(2.0, 3.0), "mri": Labeller(50.0, 0.5)})
+    >>> prices.quote().labeller, prices.quote({"mri": 100.0}).labeller
+    ('mri', 'nurse')
+    """
+
+    label_cost: float | None = None
+    labellers: dict[str, Labeller] = {}
+    error_cost: float = 1.0
+
+    @staticmethod
+    def checked(label_cost: Any, labellers: Any, error_cost: Any) -> "Prices":
+        """Exactly one of a label cost and labellers, and what an error costs."""
+        if (label_cost is None) == (labellers is None):
+            came = "neither" if label_cost is None else "both"
+            expect.refuse("label_cost", "either a label cost or labellers", came, described=True)
+        return Prices(
+            label_cost=None if label_cost is None else expect.positive("label_cost", label_cost),
+            labellers={} if labellers is None else _labellers(labellers),
+            error_cost=expect.positive("error_cost", error_cost),
+        )
+
+    def changed(self, label_cost: Any, labellers: Any, error_cost: Any) -> "Prices":
+        """With what is not None in place of what was; a label cost replaces labellers, and they it."""
+        if label_cost is None and labellers is None:
+            label_cost, labellers = self.label_cost, self.labellers or None
+        return Prices.checked(label_cost, labellers, self.error_cost if error_cost is None else error_cost)
+
+    def arguments(self) -> dict[str, Any]:
+        """What `checked` makes the same prices of."""
+        return {
+            "label_cost": self.label_cost,
+            "labellers": self.labellers or None,
+            "error_cost": self.error_cost,
+        }
+
+    @property
+    def cheapest(self) -> float:
+        """The least that a label costs."""
+        quote = self.quote()
+        return min((offer.cost for offer in quote.offers), default=quote.cost)
+
+    def noise_of(self, labeller: str | None) -> dict[str, float]:
+        """The noise of this labeller, as an argument for a belief; none where the belief has its own."""
+        one = None if labeller is None else self.labellers.get(labeller)
+        return {} if one is None else {"noise_std": one.noise_std}
+
+    def check_labeller(self, name: Any, asked: str | None = None) -> str:
+        """Who gave a label: anyone, but where there are labellers one of them, or the one that was asked."""
+        text = expect.text("labeller", name)
+        if self.labellers and text != asked:
+            expect.one_of("labeller", text, self.labellers)
+        return text
+
+    def quote(self, cost: Any = None, name: str = "cost") -> Quote:
+        """What a label costs now: as agreed, or a `cost` of its own, by labeller where there are any."""
+        if not self.labellers:
+            money = self._single(cost, name)
+            return Quote(money, money / self.error_cost)
+        prices = {labeller: one.price for labeller, one in self.labellers.items()} | self._named(cost, name)
+        offers = tuple(
+            Offer(price / self.error_cost, self.labellers[labeller].noise_std, labeller, price)
+            for labeller, price in prices.items()
+        )
+        return _quote(min(offers, key=_dearness), offers)
+
+    def _single(self, cost: Any, name: str) -> float:
+        if isinstance(cost, Mapping):
+            expect.refuse(name, "a number, as there are no labellers to name", cost)
+        return expect.positive(name, self.label_cost if cost is None else cost)
+
+    def _named(self, cost: Any, name: str) -> dict[str, float]:
+        """Prices by labeller that hold for one arrival."""
+        if cost is None:
+            return {}
+        if not isinstance(cost, Mapping):
+            expect.refuse(name, f"prices by labeller, such as {{{next(iter(self.labellers))!r}: 2.0}}", cost)
+        return {
+            expect.one_of(f"{name}: a labeller", labeller, self.labellers): expect.positive(
+                f"{name}[{labeller!r}]", price
+            )
+            for labeller, price in cost.items()
+        }
+
+
+def _labellers(labellers: Any) -> dict[str, Labeller]:
+    if not isinstance(labellers, Mapping) or not labellers:
+        expect.refuse("labellers", "labellers by name, one at least", labellers)
+    for name, one in labellers.items():
+        expect.text("labellers: a name", name)
+        if not isinstance(one, Labeller):
+            expect.refuse(f"labellers[{name!r}]", "a Labeller(price=…, noise_std=…)", one)
+    return {str(name): one for name, one in labellers.items()}
+
+
+def _quote(offer: Offer, offers: tuple[Offer, ...]) -> Quote:
+    return Quote(offer.cost, offer.price, offer.labeller, offer.noise_std, offers)
+
+
+def _dearness(offer: Offer) -> tuple[float, str]:
+    """Who gives most information for the money comes first; ties go by name."""
+    return offer.per_information, offer.labeller or ""

@@ -1,0 +1,88 @@
+"""Pay for a label only when it pays for itself: its price against the errors that it saves.
+
+Notation: h what the label takes off the expected error of this arrival, g off that of one to come, and l what
+it takes off there by teaching the belief's parameters; R arrivals are left. Worth = h + R·(g + l). Where a
+belief forgets, arrivals count the less the later they come.
+"""
+
+from math import exp, expm1, inf, log
+
+from breakeven.errors import expect
+from breakeven.rules.rule import Rule
+from breakeven.values import Offer, Verdict, View
+
+
+class Value(Rule):
+    """Label iff the expected error that this label saves, now and later, exceeds its price.
+
+    `horizon` is how many rounds there will be in all; None expects as many again as seen, and so does a
+    stream that outlives its horizon. The belief keeps at most `reservoir` past arrivals, which stand for
+    those to come. `lessons=False` leaves out what a label teaches about the belief's own parameters.
+
+    >>> Value(horizon=1000)
+    Value(horizon=1000, reservoir=256, lessons=True)
+    """
+
+    horizon: int | None = None
+    reservoir: int = 256
+    lessons: bool = True
+
+    def __post_init__(self) -> None:
+        if self.horizon is not None:
+            self.horizon = expect.whole("horizon", self.horizon, least=1)
+        self.reservoir = expect.whole("reservoir", self.reservoir, least=1)
+        expect.truth("lessons", self.lessons)
+
+    def check_start(self, rounds: int, cost: float) -> None:
+        """A horizon must lie ahead."""
+        if self.horizon is not None and self.horizon <= rounds:
+            expect.refuse("horizon", f"more than the {rounds} rounds that have passed", self.horizon)
+
+    def left(self, round: int) -> int:
+        """How many arrivals are expected after this round."""
+        return round if self.horizon is None or round > self.horizon else self.horizon - round
+
+    def outlasts(self, round: int) -> bool:
+        """Whether the horizon is known and not yet passed."""
+        return self.horizon is not None and round <= self.horizon
+
+    def decide(self, view: View) -> Verdict:
+        """Take the offer that brings most beyond its price, if one does."""
+        offers = view.offers or (Offer(view.price, view.traits.noise_std),)
+        worths = [self._worth(view, offer) for offer in offers]
+        best = max(range(len(offers)), key=lambda i: _gain(worths[i], offers[i]))
+        worth, offer = worths[best], offers[best]
+        return Verdict(
+            worth > offer.price,
+            reason=self._reason(worth, offer.price, view.round),
+            worth=worth,
+            labeller=offer.labeller,
+        )
+
+    def _worth(self, view: View, offer: Offer) -> float:
+        saving = view.saves(offer.noise_std)
+        later = saving.later + saving.lesson if self.lessons else saving.later
+        return saving.here + (_lasting(self.left(view.round), saving.half_life) * later if later else 0.0)
+
+    def _reason(self, worth: float, price: float, round: int) -> str:
+        if worth == inf:
+            return "nothing_known"
+        late = "" if self.horizon is None or self.outlasts(round) else "_late"
+        return ("worth_it" if worth > price else "not_worth_it") + late
+
+
+def _lasting(left: int, half_life: float) -> float:
+    """How many of the arrivals left a saving counts for; it fades as the square of a covariance does.
+
+    >>> _lasting(100, inf), round(_lasting(100, half_life=10.0), 2)
+    (100, 6.72)
+    """
+    if half_life == inf:
+        return left
+    fading = log(4.0) / half_life
+    return (1.0 - exp(-fading * left)) / expm1(fading)
+
+
+def _gain(worth: float, offer: Offer) -> tuple[float, float]:
+    """What an offer brings beyond its price; between those that bring ∞, information for the price."""
+    return worth - offer.price, -offer.price * offer.noise_std**2

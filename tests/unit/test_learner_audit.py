@@ -1,0 +1,288 @@
+"""A learner under audit: what enters the trail, live, in batches, replayed and restored."""
+
+from functools import partial
+from itertools import permutations
+
+import msgspec
+import numpy as np
+import pytest
+
+from breakeven import (
+    Always,
+    Audit,
+    Budget,
+    GaussianProcess,
+    Labeller,
+    Learner,
+    Never,
+    Queue,
+    RandomSelect,
+    Threshold,
+    TypeMeans,
+    VariableUncertainty,
+)
+from breakeven.errors import InvalidInput
+from breakeven.values import Arrived, Event
+
+FLU = ["flu", "cold", 3, ("clinic", 1)]
+
+
+def audited(rule=None, rate=0.3, belief=None, **more):
+    rule = Audit(rule or Never(), rate, bound=10.0)
+    return Learner(belief or TypeMeans(noise_std=0.5), rule, **{"label_cost": 1.0, "seed": 4, **more})
+
+
+def run(learner, rounds, seed=0):
+    """Late labels, some corrected, some withdrawn, a few decisions by a person."""
+    random = np.random.default_rng(seed)
+    decisions = []
+    for i in range(rounds):
+        force = False if i % 11 == 7 else None
+        decisions.append(learner.decide(FLU[i % 4], cost=1.0 + i % 2, force=force))
+        waiting = list(learner.pending)
+        if waiting and i % 2:
+            id = waiting[random.integers(len(waiting))]
+            learner.tell(id, float(random.normal()))
+            if i % 5 == 0:
+                learner.correct(id, float(random.normal()))
+            if i % 7 == 0:
+                learner.withdraw(id, charged=bool(i % 3))
+    return decisions
+
+
+# -- what enters -------------------------------------------------------------------------------------
+
+
+def test_declined_arrivals_enter_and_the_drawn_ones_are_labelled():
+    learner = audited()
+    decisions = learner.decide_many(["flu"] * 300)
+    drawn = [d for d in decisions if d.wants_label]
+    assert {d.reason for d in drawn} == {"audited"}
+    assert {d.propensity for d in decisions} == {0.3}
+    report = learner.ledger.audit
+    assert (report.declined, report.audited, report.awaited) == (300, len(drawn), len(drawn))
+    assert 60 < len(drawn) < 120
+
+
+def test_errors_are_against_the_prediction_before_the_label():
+    learner = audited(rate=0.9)
+    learner.learn("flu", 2.0)
+    for _ in range(40):
+        decision = learner.decide("flu")
+        if decision.wants_label:
+            predicted = learner.predict("flu").mean
+            assert decision.prediction.mean == predicted
+            learner.tell(decision.id, predicted + 0.5)
+    assert learner.ledger.audit.absolute.estimate == pytest.approx(0.5, rel=0.4)
+
+
+def test_what_the_rule_asks_for_itself_is_no_part_of_the_audit():
+    learner = audited(Always())
+    learner.decide_many(["flu"] * 50)
+    assert (learner.ledger.audit.declined, learner.ledger.audit.audited) == (0, 0)
+
+
+def test_a_person_and_the_warmup_are_left_out():
+    learner = audited(warmup=3)
+    learner.decide_many(["flu"] * 3)
+    for force in (True, False):
+        learner.decide("flu", force=force)
+    assert learner.ledger.audit.declined == 0
+    learner.decide("flu")
+    assert learner.ledger.audit.declined == 1
+
+
+def test_a_label_drawn_for_an_audit_is_not_an_answer_of_the_rule():
+    learner = audited(VariableUncertainty(), rate=0.999)
+    learner.learn("flu", 1.0)
+    reason = None
+    while reason != "audited":
+        before = learner.rule.rule.theta
+        reason = learner.decide("flu").reason
+    assert learner.rule.rule.theta < before
+
+
+def test_labels_that_come_are_corrected_or_go_are_followed():
+    learner = audited(rate=0.999)
+    ids = [d.id for d in learner.decide_many(["flu"] * 4) if d.wants_label]
+    learner.tell(ids[0], 1.0)
+    learner.tell(ids[1], 1.0)
+    learner.correct(ids[1], 3.0)
+    learner.withdraw(ids[2])
+    report = learner.ledger.audit
+    assert (report.audited, report.awaited, report.missing) == (4, 1, 1)
+    assert report.absolute.estimate > 1.0
+
+
+def test_a_full_queue_leaves_arrivals_out():
+    learner = Learner(TypeMeans(0.5), Audit(Queue(Never(), 1), 0.999, bound=10.0), label_cost=1.0)
+    learner.decide_many(["flu"] * 10)
+    assert (learner.ledger.audit.declined, learner.ledger.audit.audited) == (1, 1)
+    learner.tell("1", 0.0)
+    learner.decide("flu")
+    assert learner.ledger.audit.declined == 2
+
+
+# -- money -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_when_the_money_is_gone_the_audit_ends_at_that_round_and_says_so(inside):
+    rule = (
+        Budget(Audit(Never(), 0.5, bound=10.0), total=3.0)
+        if inside
+        else Audit(Budget(Never(), total=3.0), 0.5, bound=10.0)
+    )
+    learner = Learner(TypeMeans(0.5), rule, label_cost=1.0)
+    reasons = [d.reason for d in learner.decide_many(["flu"] * 60)]
+    assert reasons.count("audited") == 3
+    assert reasons.count("no_audit_money") == 1
+    end = reasons.index("no_audit_money") + 1
+    assert set(reasons[end:]) == {"never"}
+    for id in learner.pending:
+        learner.tell(id, 1.0)
+    report = learner.ledger.audit
+    assert (report.stopped_at, report.covers) == (end, end - 1)
+    assert f"audits stopped at round {end}" in str(learner.ledger)
+    learner.withdraw(next(i for i, r in ((str(k + 1), r) for k, r in enumerate(reasons)) if r == "audited"))
+    assert learner.decide("flu").reason == "never"  # money that comes back begins no audit
+
+
+def test_a_rule_cannot_spend_what_is_kept_for_audits():
+    rule = Budget(Audit(Always(), 0.1, bound=10.0), total=10.0)
+    learner = Learner(TypeMeans(0.5), rule, label_cost=1.0)
+    reasons = [d.reason for d in learner.decide_many(["flu"] * 10)]
+    assert reasons == ["always"] * 5 + ["no_money"] * 5
+    assert learner.ledger.audit.declined == 0
+
+
+# -- live, in batches, replayed, restored ------------------------------------------------------------
+
+WRAPS = {
+    "audit": lambda rule: Audit(rule, 0.3, bound=10.0),
+    "budget": lambda rule: Budget(rule, total=40.0, per=(9.0, 20)),
+    "queue": lambda rule: Queue(rule, 6),
+}
+ORDERS = list(permutations(WRAPS))
+INNER = {"threshold": Threshold(), "random": RandomSelect(0.2), "moving": VariableUncertainty()}
+
+
+def nested(order, inner):
+    rule = INNER[inner]
+    for name in order:
+        rule = WRAPS[name](rule)
+    return rule
+
+
+@pytest.mark.parametrize("inner", list(INNER))
+@pytest.mark.parametrize("order", ORDERS, ids="-in-".join)
+def test_wrappers_in_any_order_replay_and_restore_to_the_bit(order, inner):
+    make = partial(Learner, TypeMeans(noise_std=0.5), nested(order, inner), label_cost=1.0, seed=2, warmup=3)
+    learner, events = make(), []
+    learner.listen(events.append)
+    run(learner, 70)
+    assert learner.ledger.audit.declined > 0 or inner == "moving"
+    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[Event])
+    replayed = make()
+    for event in stored:
+        replayed.apply(event)
+    restored = Learner.restore(learner.snapshot())
+    for again in (replayed, restored):
+        assert again.snapshot() == learner.snapshot()
+        assert again.ledger == learner.ledger
+    decisions = [run(one, 60, seed=3) for one in (learner, replayed, restored)]
+    assert decisions[0] == decisions[1] == decisions[2]
+    assert restored.snapshot() == learner.snapshot()
+    assert str(restored.ledger) == str(learner.ledger)
+
+
+@pytest.mark.parametrize("inner", list(INNER))
+@pytest.mark.parametrize("order", ORDERS, ids="-in-".join)
+def test_wrappers_in_any_order_decide_in_a_batch_as_in_a_loop(order, inner):
+    batched, looped = (
+        Learner(TypeMeans(noise_std=0.5), nested(order, inner), label_cost=1.0, seed=2) for _ in range(2)
+    )
+    many = batched.decide_many(FLU * 40)
+    assert many == [looped.decide(x) for x in FLU * 40]
+    assert batched.snapshot() == looped.snapshot()
+
+
+def test_a_process_is_audited_in_a_batch_as_in_a_loop():
+    X = np.random.default_rng(1).random((90, 2))
+    batched, looped = (
+        audited(Threshold(), rate=0.2, belief=GaussianProcess(2, 0.1), label_cost=0.5) for _ in range(2)
+    )
+    many = batched.decide_many(X)
+    loop = [looped.decide(x) for x in X]
+    assert [(d.wants_label, d.reason, d.propensity) for d in many] == [
+        (d.wants_label, d.reason, d.propensity) for d in loop
+    ]
+    assert {d.reason for d in loop} >= {"audited", "unsure", "sure"}
+    assert batched.snapshot() == looped.snapshot()
+
+
+def test_the_event_of_an_audit_holds_what_was_predicted():
+    learner, heard = audited(rate=0.999), []
+    learner.learn("flu", 2.5)
+    learner.listen(heard.append)
+    learner.decide("flu")
+    learner.decide("flu", force=True)
+    assert [(event.reason, event.predicted) for event in heard] == [("audited", 2.5), ("person_asked", None)]
+
+
+def test_an_event_of_an_audit_without_its_prediction_is_refused():
+    learner = audited()
+    before = learner.snapshot()
+    with pytest.raises(InvalidInput, match=r"^predicted: expected a finite number, got None"):
+        learner.apply(Arrived("1", "flu", True, 1.0, 0.3, "audited", "rule"))
+    assert learner.snapshot() == before
+
+
+def test_draws_depend_on_the_seed_and_not_on_the_rule():
+    def drawn(rule, seed):
+        learner = audited(rule, seed=seed)
+        return [d.wants_label for d in learner.decide_many(["flu"] * 200)]
+
+    assert drawn(Never(), 1) == drawn(RandomSelect(0.0), 1) != drawn(Never(), 2)
+
+
+# -- noise -------------------------------------------------------------------------------------------
+
+
+def test_the_noise_of_audits_is_the_beliefs_or_the_labellers_or_as_given():
+    assert "standard deviation 0.5" in audited().ledger.audit.assumption
+    both = {"a": Labeller(1.0, 0.25), "b": Labeller(9.0, 0.2)}
+    assert "standard deviation 0.25" in audited(label_cost=None, labellers=both).ledger.audit.assumption
+    rule = Audit(Never(), 0.1, bound=1.0, noise_std=0.75)
+    given = Learner(GaussianProcess(1, None, fit="growing"), rule, label_cost=1.0)
+    assert "standard deviation 0.75" in given.ledger.audit.assumption
+
+
+def test_a_belief_that_only_estimates_noise_needs_it_for_an_audit():
+    belief = GaussianProcess(1, None, fit="growing")
+    with pytest.raises(InvalidInput, match=r"^noise_std: expected that of the labels, for the audit"):
+        audited(belief=belief)
+
+
+def test_the_noise_of_audits_cannot_change_while_one_goes_on():
+    learner = audited(label_cost=None, labellers={"a": Labeller(1.0, 0.25)})
+    learner.decide("flu")
+    before = learner.snapshot()
+    with pytest.raises(
+        InvalidInput, match=r"^labellers: expected audits with noise 0\.25 still; give a rule, too"
+    ):
+        learner.reprice(labellers={"b": Labeller(1.0, 0.5)})
+    assert learner.snapshot() == before
+    learner.reprice(labellers={"a": Labeller(2.0, 0.25)})
+    assert learner.ledger.audit.declined == 1
+    learner.reprice(labellers={"b": Labeller(1.0, 0.5)}, rule=Audit(Never(), 0.2, bound=1.0))
+    assert learner.ledger.audit.declined == 0
+    learner.reprice(rule=Never())
+    assert learner.ledger.audit is None
+
+
+def test_a_bill_without_an_audit_has_none():
+    learner = Learner(TypeMeans(0.5), Never(), label_cost=1.0)
+    assert learner.ledger.audit is None
+    assert "audits" not in str(learner.ledger)
+    assert "audits            0 of 0 declined arrivals" in str(audited().ledger)

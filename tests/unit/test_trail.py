@@ -1,0 +1,182 @@
+"""The trail of audits: what it counts, what it waits for, and what it says."""
+
+import msgspec
+import pytest
+
+from breakeven.errors import ConflictingLabel, DuplicateId, InvalidInput, UnknownId
+from breakeven.learner.trail import Trail
+
+
+def trail(**changed):
+    return Trail(**{"rate": 0.25, "bound": 1.0, "noise_std": 0.1, **changed})
+
+
+def walked():
+    """Four audits among 20 declined arrivals: a told, b awaited, c told, d missing."""
+    made = trail()
+    for id in "abcd":
+        made.decline(4)
+        made.audit(id, prediction=0.5)
+    made.tell("c", 0.9)
+    made.tell("a", 0.6)
+    made.withdraw("d")
+    return made
+
+
+def test_the_averages_stop_short_of_the_first_label_awaited():
+    made = walked()
+    report = made.report()
+    assert (report.declined, report.audited, report.awaited, report.missing) == (20, 4, 1, 1)
+    assert report.covers == 9
+    made.tell("b", 0.2)
+    made.decline(3)
+    assert made.report().covers == 23
+
+
+def test_errors_are_weighted_by_the_rate_around_the_guess_so_far():
+    made = trail(bound_on="labels")
+    made.decline(3)
+    made.audit("a", 0.5)
+    made.decline(4)
+    made.tell("a", 0.9)
+    report = made.report()
+    assert report.absolute.estimate == pytest.approx((0.4 / 0.25 + 4 * 0.2) / 8)
+    assert report.squared.estimate == pytest.approx((0.16 / 0.25 + 4 * 0.08) / 8 - 0.01)
+
+
+def test_nothing_is_known_of_nothing():
+    report = trail().report()
+    assert (report.covers, report.absolute.estimate, report.squared.low) == (0, None, 0.0)
+    assert (report.squared.high, report.rms_bound) == (1.0, 1.0)
+    assert report.absolute.high == pytest.approx(1.01**0.5)
+
+
+def test_a_corrected_label_leaves_no_trace():
+    made, plain = walked(), walked()
+    made.tell("b", 0.3)
+    made.report()
+    made.correct("a", 0.1)
+    made.report()
+    made.correct("a", 0.6)
+    plain.tell("b", 0.3)
+    assert made.report() == plain.report()
+
+
+def test_a_label_withdrawn_late_is_missing_and_widens_the_interval():
+    made = trail()
+    for id in map(str, range(200)):
+        made.decline(3)
+        made.audit(id, 0.5)
+        made.tell(id, 0.7)
+    before = made.report()
+    made.withdraw("60")
+    after = made.report()
+    assert (after.missing, after.covers) == (1, 800)
+    assert after.absolute.low < before.absolute.low < before.absolute.high < after.absolute.high
+    assert after.rms_bound > before.rms_bound
+
+
+def test_the_id_of_a_missing_label_is_free_again():
+    made = walked()
+    made.withdraw("a")
+    assert "a" not in made
+    made.audit("a", 0.5)
+    assert "a" in made
+
+
+def test_what_comes_after_the_stop_is_declined_and_not_covered():
+    made = walked()
+    made.tell("b", 0.4)
+    made.stop(57)
+    made.decline(1000)
+    report = made.report()
+    assert (report.declined, report.covers, report.stopped_at) == (1020, 20, 57)
+    assert "covered           the first 20 declined arrivals; audits stopped at round 57" in str(report)
+    with pytest.raises(InvalidInput, match="id: expected no audit after the stop at round 57, got 'late'"):
+        made.audit("late", 0.5)
+    made.stop(99)
+    assert made.report().stopped_at == 57
+
+
+def test_telling_twice_is_harmless_and_another_value_is_refused():
+    made = walked()
+    before = made.state()
+    made.tell("a", 0.6)
+    with pytest.raises(
+        ConflictingLabel, match=r"^id 'a': expected the label 0\.6 told before, got 0\.7; use corr"
+    ):
+        made.tell("a", 0.7)
+    assert made.state() == before
+
+
+def test_ids_that_are_not_audited_are_refused():
+    made = walked()
+    for verb in (lambda: made.tell("z", 1.0), lambda: made.correct("z", 1.0), lambda: made.withdraw("d")):
+        with pytest.raises(UnknownId, match=r"id: expected an audited arrival, got '[zd]'"):
+            verb()
+    with pytest.raises(UnknownId, match="still awaited, use tell"):
+        made.correct("b", 1.0)
+    with pytest.raises(DuplicateId, match="got 'a', which is audited already"):
+        made.audit("a", 0.5)
+
+
+@pytest.mark.parametrize("y", [float("nan"), float("inf"), "0.5", None])
+def test_a_label_is_a_finite_number(y):
+    made = walked()
+    before = made.state()
+    for verb in (lambda: made.tell("b", y), lambda: made.correct("a", y)):
+        with pytest.raises(InvalidInput, match="y: expected a finite number, got "):
+            verb()
+    with pytest.raises(InvalidInput, match="prediction: expected a finite number, got "):
+        made.audit("e", y)
+    assert made.state() == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"rate": 0.0}, r"rate: expected a number in \(0, 1\), got 0\.0"),
+        ({"rate": 1.0}, r"rate: expected a number in \(0, 1\), got 1\.0"),
+        ({"bound": 0.0}, "bound: expected a positive, finite number, got 0"),
+        ({"bound": -1.0}, "bound: expected a positive, finite number, got -1"),
+        ({"noise_std": float("nan")}, "noise_std: expected a positive, finite number, got nan"),
+        ({"bound_on": "both"}, "bound_on: expected one of 'labels', 'truth', got 'both'"),
+    ],
+)
+def test_settings_that_cannot_be_right_are_refused(changed, message):
+    with pytest.raises(InvalidInput, match=message):
+        trail(**changed)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95])
+def test_a_level_is_a_chance_even_of_nothing(level):
+    with pytest.raises(InvalidInput, match="level: expected a number in"):
+        trail().report(level=level)
+
+
+def test_errors_that_contradict_the_bound_are_named():
+    made = trail(bound_on="labels")
+    made.audit("a", 0.0)
+    made.tell("a", 1.5)
+    report = made.report()
+    assert report.exceeded == 1
+    assert str(report).endswith("That is not so: an audited error is larger. Give a wider bound.")
+
+
+def test_a_report_reads_well_and_is_plain_data():
+    report = walked().report()
+    assert str(report).splitlines()[0] == (
+        "audits            4 of 20 declined arrivals, drawn at 25%   (1 awaited, 1 missing)"
+    )
+    assert "if |f − p| ≤ 1 and label noise has mean 0 and standard deviation 0.1" in str(report)
+    assert msgspec.json.decode(msgspec.json.encode(report), type=type(report)) == report
+
+
+def test_the_error_against_the_truth_is_below_both_upper_ends():
+    made = trail(bound_on="labels")
+    for id in map(str, range(300)):
+        made.decline(3)
+        made.audit(id, 0.0)
+        made.tell(id, 0.6)
+    report = made.report()
+    assert report.truth_bound == min(report.absolute.high, report.rms_bound) < 0.7

@@ -1,0 +1,40 @@
+"""A belief that notes the noise of every label, and a rule that looks at every offer."""
+
+from breakeven import Rule, TypeMeans, Verdict
+
+
+class Weighing(TypeMeans):
+    """Means over types; `noises` has the noise that came with each label, by verb and id."""
+
+    def __init__(self, noise_std=1.0):
+        super().__init__(noise_std)
+        self.noises = []
+
+    def expect(self, id, point, view=None, noise_std=None):
+        self.noises.append(("expect", id, noise_std))
+        return super().expect(id, point, view)
+
+    def tell(self, id, point, y, noise_std=None):
+        self.noises.append(("tell", id, noise_std))
+        return super().tell(id, point, y)
+
+    def learn(self, point, y, id=None, noise_std=None):
+        TypeMeans.expect(self, id, point)
+        self.noises.append(("learn", id, noise_std))
+        return super().tell(id, point, y)
+
+    @classmethod
+    def of(cls, config):
+        return cls(config["noise_std"])
+
+
+class Bargain(Rule):
+    """Ask whoever is cheapest, while that is below `most`, whatever the noise."""
+
+    most: float = 10.0
+
+    def decide(self, view):
+        best = min(view.offers, key=lambda offer: offer.price)
+        return Verdict(
+            best.price < self.most, self.most, "A bargain.", worth=self.most, labeller=best.labeller
+        )
