@@ -1,6 +1,7 @@
 """Pictures: one look a label, every kind of line, the same bytes for the same numbers."""
 
 import math
+import re
 import sys
 from xml.etree import ElementTree
 
@@ -93,6 +94,16 @@ def test_every_kind_of_line_is_drawn(tmp_path, kind, log):
 def test_odd_charts_are_drawn_without_a_warning(tmp_path, odd):
     _, svg, _ = write_figure(figure(odd), tmp_path)
     ElementTree.parse(svg)
+
+
+def test_names_on_the_y_axis_stand_from_the_top(tmp_path):
+    dots = line(kind="dots", x=[1000.0, 10.0], y=[0.0, 1.0])
+    write_figure(figure(chart(dots, log_x=True, y_names=["first $1", "second"])), tmp_path)
+    words = (tmp_path / "branin.svg").read_text()
+    assert words.index("<!-- first") < words.index("<!-- second")
+    places = [float(place) for place in re.findall(r'id="ytick_\d">.*?y="([\d.]+)"', words, re.DOTALL)]
+    assert places == sorted(places)
+    assert len(places) == 2
 
 
 def test_a_picture_turns_every_colour_dark_and_is_light_without_that(tmp_path):

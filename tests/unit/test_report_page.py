@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
@@ -10,33 +9,9 @@ import pytest
 from breakeven.report import markdown, write_figure, write_page, write_table
 from breakeven.report.wording import marked, shown
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
+from tests.unit.reading import Reader
 
 EVIL = "<script>alert('1 & 2')</script>\""
-EMPTY = {"meta", "img"}
-
-
-class Reader(HTMLParser):
-    """Collects tags, links and ids, and sees that every tag is closed in its turn."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.links, self.ids, self.words = [], [], [], [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        self.tags.append((tag, given))
-        self.links += [given[key] for key in ("href", "src") if key in given]
-        self.ids += [given["id"]] if "id" in given else []
-        if tag not in EMPTY:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
 
 
 def sample_table(name="bill", title="The bill"):

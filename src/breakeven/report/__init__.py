@@ -1,12 +1,25 @@
-"""Exhibits as files: pictures, tables and the page that holds them.
+"""Exhibits as files: pictures, tables, the page that holds them, and the report of a bill.
 
-The same exhibit always gives the same bytes. Drawing needs matplotlib, the extra `report`; the rest does not.
+The same exhibit always gives the same bytes. Pictures need matplotlib and the report of a bill needs plotly,
+both in the extra `report`; the rest needs neither.
 """
 
+from breakeven.report.bill_page import write_bill
 from breakeven.report.document import markdown
 from breakeven.report.drawing import MissingMatplotlib, check_matplotlib
 from breakeven.report.figures import write_figure
+from breakeven.report.interactive import MissingPlotly, check_plotly
 from breakeven.report.page import write_page
 from breakeven.report.tables import write_table
 
-__all__ = ["MissingMatplotlib", "check_matplotlib", "markdown", "write_figure", "write_page", "write_table"]
+__all__ = [
+    "MissingMatplotlib",
+    "MissingPlotly",
+    "check_matplotlib",
+    "check_plotly",
+    "markdown",
+    "write_bill",
+    "write_figure",
+    "write_page",
+    "write_table",
+]

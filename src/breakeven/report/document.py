@@ -21,12 +21,21 @@ def markdown(title: str, lead: str, sections: list[Section], images: str) -> str
     As T^(2/3).
     <BLANKLINE>
     """
-    parts = [f"# {title}", lead]
-    for section in sections:
-        parts += [f"## {section.title}", *section.text]
-        parts += [_table(table) for table in section.tables]
-        parts += [_figure(figure, images) for figure in section.figures]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([f"# {title}", lead, *(chapter(section, images) for section in sections)]) + "\n"
+
+
+def chapter(section: Section, images: str) -> str:
+    """One section alone, for a document that has others.
+
+    >>> print(chapter(Section(title="In T", text=["As T^(2/3)."]), "images"))
+    ## In T
+    <BLANKLINE>
+    As T^(2/3).
+    """
+    parts = [f"## {section.title}", *section.text]
+    parts += [_table(table) for table in section.tables]
+    parts += [_figure(figure, images) for figure in section.figures]
+    return "\n\n".join(parts)
 
 
 def _table(table: Table) -> str:

@@ -35,6 +35,17 @@ def y_range(chart: Chart) -> tuple[float, float] | None:
     return _with_room(min(lows), max(highs)) if lows and highs else None
 
 
+def by_factors(chart: Chart) -> tuple[bool, bool]:
+    """Whether x and y can be shown by factors, as asked: only where something lies above zero.
+
+    >>> below = Line(label="", x=[-1.0], y=[2.0])
+    >>> by_factors(Chart(name="", title="", x_label="", y_label="", lines=[below], log_x=True, log_y=True))
+    (False, True)
+    """
+    log_x = chart.log_x and any(x > 0 for line in chart.lines for x in line.x)
+    return log_x, chart.log_y and y_range(chart) is not None
+
+
 def along(x: list[float], *, log: bool) -> Array:
     """Where each x lies on its axis, from 0 at the left end to 1 at the right.
 

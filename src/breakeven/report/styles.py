@@ -4,11 +4,13 @@ Well-known labels always look the same. Any other label starts from a place of i
 and moves on only if a label before it took that place. The second half repeats the colours of the first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
 INK, GRID, PAPER = "#1f2328", "#d9dde2", "#ffffff"
+JOINED = ("line", "dashed")  # the kinds of line whose points hang together
+MANY_DOTS = 50  # beyond that they are drawn smaller
 AFTER_DARK = {INK: "#e4e7eb", GRID: "#363b43", PAPER: "#16181c"}
 
 
@@ -45,18 +47,20 @@ KNOWN = (
     "Label all",
     "Never",
     "Random, best p",
+    "Value",
+    "Value, horizon unknown",
 )
 AFTER_DARK |= {style.colour: style.dark for style in STYLES}
 
 
-def styles_of(labels: Iterable[str]) -> dict[str, Style]:
-    """A style for each label; as many differ as there are styles.
+def styles_of(labels: Iterable[str], known: Sequence[str] = KNOWN) -> dict[str, Style]:
+    """A style for each label, a `known` one's by its place; as many differ as there are styles.
 
     >>> styles_of(["Random Select"])["Random Select"].marker
     '^'
     """
     wanted = list(dict.fromkeys(labels))
-    places = {label: KNOWN.index(label) for label in wanted if label in KNOWN}
+    places = {label: known.index(label) % len(STYLES) for label in wanted if label in known}
     for label in wanted:
         if label not in places:
             places[label] = _place(label, set(places.values()))

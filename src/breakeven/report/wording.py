@@ -4,7 +4,7 @@ import re
 from html import escape
 from math import floor, isfinite, isnan, log10
 
-from breakeven.values.exhibit import Cell
+from breakeven.values.exhibit import Cell, Line
 
 MARKS = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
 DIGITS = 4
@@ -23,6 +23,15 @@ def marked(text: str) -> str:
 def _tagged(found: re.Match[str]) -> str:
     code, bold = found.groups()
     return f"<code>{code}</code>" if code else f"<strong>{MARKS.sub(_tagged, bold)}</strong>"
+
+
+def line_words(line: Line) -> str:
+    """What a line is called in a legend.
+
+    >>> line_words(Line(label="Value", x=[], y=[], remark="20 trials"))
+    'Value, 20 trials'
+    """
+    return f"{line.label}, {line.remark}" if line.remark else line.label
 
 
 def are_numbers(cells: list[Cell]) -> bool:

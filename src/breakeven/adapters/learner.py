@@ -1,0 +1,65 @@
+"""The learner under every adapter: the value rule over a Gaussian process.
+
+Other libraries hand a label back with its features, not with an id. So a label answers the oldest open
+question about the very same point; where none is open, it is a gift.
+"""
+
+from typing import Any
+
+from breakeven.beliefs import GaussianProcess, Prior
+from breakeven.beliefs.gp import Kernel
+from breakeven.errors import expect
+from breakeven.learner import Learner
+from breakeven.rules import Value
+from breakeven.values import Learnt, Told
+
+
+class AdaptedLearner(Learner):
+    """A learner that is told labels by their points, and pickles as its snapshot.
+
+    >>> learner = learner_for(1, label_cost=1.0)
+    >>> [decision.wants_label for decision in learner.decide_many([[0.0], [1.0]])]
+    [True, True]
+    >>> learner.label_many([[1.0], [7.0]], [3.5, 2.0])
+    >>> [pending.x for pending in learner.pending.values()], learner.belief.labels
+    ([(0.0,)], 2)
+    """
+
+    def label_many(self, X: Any, y: Any) -> None:
+        """These are the labels of these points; parameters are fitted once at most, after the last."""
+        points = self.belief.points(X)
+        labels = expect.column("y", y, len(points)).tolist()
+        questions = self._questions()
+        for point, label in zip(points, labels, strict=True):
+            x = self.belief.plain(point)
+            ids = questions.get(x)
+            self.apply(Told(ids.pop(), label) if ids else Learnt(x, label))
+        self._fit_if_due()
+
+    def _questions(self) -> dict[Any, list[str]]:
+        """The ids of open questions by their points, the oldest last."""
+        questions: dict[Any, list[str]] = {}
+        for id, pending in reversed(self.pending.items()):
+            questions.setdefault(pending.x, []).append(id)
+        return questions
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # joblib may map pickled arrays from a file, read-only; those of a snapshot can be written to
+        return type(self).restore, (self.snapshot(),)
+
+
+def learner_for(
+    dim: int,
+    *,
+    label_cost: float,
+    error_cost: float = 1.0,
+    noise_std: float | None = None,
+    horizon: int | None = None,
+    kernel: Kernel | None = None,
+    seed: int = 0,
+) -> AdaptedLearner:
+    """A learner of rows of `dim` numbers, of any scale."""
+    belief = GaussianProcess(
+        dim, noise_std, kernel, mean="fit", fit="growing", capacity="auto", prior=Prior()
+    )
+    return AdaptedLearner(belief, Value(horizon), label_cost=label_cost, error_cost=error_cost, seed=seed)

@@ -1,0 +1,103 @@
+"""A river regressor that also says whether an arrival is worth its label.
+
+Besides river's own verbs there is one more, `ask_one`. river's evaluations know nothing of it: they teach
+every label, for nothing.
+"""
+
+from collections.abc import Hashable
+from typing import Any
+
+from river import base
+
+from breakeven.adapters.learner import AdaptedLearner, learner_for
+from breakeven.beliefs.gp import Kernel
+from breakeven.errors import expect
+
+Features = dict[Hashable, Any]
+
+
+class AskingRegressor(base.Regressor):
+    """A Gaussian process that says which labels to buy, and learns from any that it is given.
+
+    A label costs `label_cost`, a unit of error `error_cost`, and `horizon` arrivals are expected in all; left
+    out, as many again as came. The noise is fitted unless `noise_std` is given. A `kernel` gives the family
+    and a start: its parameters are fitted, to inputs of any scale. The first arrival, asked about or learnt,
+    fixes the names of the features, and makes the `learner` underneath.
+
+    >>> model = AskingRegressor(label_cost=0.5, noise_std=0.1)
+    >>> model.ask_one({"age": 61, "bmi": 27.4})
+    True
+    >>> model.learn_one({"age": 61, "bmi": 27.4}, 31.0)
+    >>> model.predict_one({"bmi": 27.4, "age": 61})
+    31.0
+    >>> model.ask_one({"age": 43})
+    Traceback (most recent call last):
+    breakeven.errors.InvalidInput: x: expected the features 'age', 'bmi', as at first, got 'age'
+    """
+
+    def __init__(
+        self,
+        label_cost: float = 1.0,
+        error_cost: float = 1.0,
+        noise_std: float | None = None,
+        horizon: int | None = None,
+        kernel: Kernel | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.label_cost = label_cost
+        self.error_cost = error_cost
+        self.noise_std = noise_std
+        self.horizon = horizon
+        self.kernel = kernel
+        self.seed = seed
+        self.names: tuple[Hashable, ...] = ()
+        self.learner: AdaptedLearner | None = None
+
+    def learn_one(self, x: Features, y: float) -> None:
+        """Learn a label: the answer to `ask_one`, now or later, where features are the same, or a gift."""
+        row, label = self._row(x), expect.finite("y", y)
+        self._started(x).label_many([row], [label])
+
+    def predict_one(self, x: Features) -> float:
+        """The mean of f there; 0 before the first arrival. Changes nothing."""
+        row = self._row(x)
+        return 0.0 if self.learner is None else self.learner.predict(row).mean
+
+    def ask_one(self, x: Features) -> bool:
+        """Count an arrival; whether it is worth its label."""
+        row = self._row(x)
+        return self._started(x).decide(row).wants_label
+
+    def _started(self, x: Features) -> AdaptedLearner:
+        if self.learner is None:
+            self.learner = learner_for(len(x), **self._get_params())
+            self.names = _names(x)
+        return self.learner
+
+    def _row(self, x: Features) -> list[float]:
+        names = self.names or _names(x)
+        if x.keys() != set(names):
+            expected = f"the features {_listed(names)}, as at first"
+            expect.refuse("x", expected, _listed(_names(x)), described=True)
+        return [expect.finite(f"x[{name!r}]", x[name]) for name in names]
+
+    def _unit_test_skips(self) -> set[str]:
+        return set(NOT_APPLICABLE)
+
+
+NOT_APPLICABLE = dict.fromkeys(
+    ("check_emerging_features", "check_disappearing_features", "check_radically_disappearing_features"),
+    "a Gaussian process compares whole points: what is missing has no distance, and is not taken for 0",
+)
+"""The checks of river's that cannot hold here, and why."""
+
+
+def _names(x: Features) -> tuple[Hashable, ...]:
+    """In an order that does not depend on that of the dictionary."""
+    if not x:
+        expect.refuse("x", "one feature at least", x)
+    return tuple(sorted(x, key=str))
+
+
+def _listed(names: tuple[Hashable, ...]) -> str:
+    return ", ".join(map(repr, names))

@@ -1,0 +1,96 @@
+"""A scikit-learn regressor that also says which rows are worth their label.
+
+Besides scikit-learn's own verbs there is one more, `query`. A stream goes: query, buy what it asks for,
+partial_fit.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from breakeven.adapters.learner import AdaptedLearner, learner_for
+from breakeven.beliefs.gp import Kernel
+
+Array = NDArray[np.float64]
+
+
+class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """A Gaussian process that says which labels to buy, and learns from any that it is given.
+
+    A label costs `label_cost`, a unit of error `error_cost`, and `horizon` rows are expected in all; left
+    out, as many again as came. The noise is fitted unless `noise_std` is given. A `kernel` gives the family
+    and a start: its parameters are fitted, to inputs of any scale. `learner_` is the `Learner` underneath: it
+    has the bill, what is awaited, and `reprice` for prices that change.
+
+    >>> X = np.linspace(0.0, 6.0, 60).reshape(-1, 1)
+    >>> regressor = BreakevenRegressor(label_cost=0.2, noise_std=0.1, horizon=60)
+    >>> for x in np.random.default_rng(0).permutation(X):
+    ...     if regressor.query([x])[0]:
+    ...         _ = regressor.partial_fit([x], np.sin(x))
+    >>> regressor.learner_.ledger.labels < 20
+    True
+    >>> bool(np.abs(regressor.predict(X) - np.sin(X[:, 0])).max() < 0.1)
+    True
+    """
+
+    learner_: AdaptedLearner
+
+    def __init__(
+        self,
+        label_cost: float = 1.0,
+        error_cost: float = 1.0,
+        noise_std: float | None = None,
+        horizon: int | None = None,
+        kernel: Kernel | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.label_cost = label_cost
+        self.error_cost = error_cost
+        self.noise_std = noise_std
+        self.horizon = horizon
+        self.kernel = kernel
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Start afresh with these labels, all of them learnt and none of them paid for."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        self.learner_ = self._new_learner()
+        self.learner_.label_many(X, y)
+        return self
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn more labels: answers to `query`, now or later, where a row is the same, or gifts."""
+        X, y = validate_data(self, X, y, reset=self._is_new, dtype=np.float64, y_numeric=True)
+        self._started().label_many(X, y)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """The mean of f at every row, and if wanted its std; that of a label has the noise besides."""
+        check_is_fitted(self)
+        predictions = self.learner_.predict_many(validate_data(self, X, reset=False, dtype=np.float64))
+        means = np.array([one.mean for one in predictions])
+        return (means, np.array([one.std for one in predictions])) if return_std else means
+
+    def query(self, X: Any) -> NDArray[np.bool_]:
+        """Count the rows as arrivals, in their order; which of them are worth their label.
+
+        May come before any `fit`. What is asked for counts as known to come, so a batch does not ask twice
+        for the same; the first three labels must be given before more are asked for.
+        """
+        X = validate_data(self, X, reset=self._is_new, dtype=np.float64)
+        return np.array([one.wants_label for one in self._started().decide_many(X)])
+
+    @property
+    def _is_new(self) -> bool:
+        return not hasattr(self, "learner_")
+
+    def _started(self) -> AdaptedLearner:
+        if self._is_new:
+            self.learner_ = self._new_learner()
+        return self.learner_
+
+    def _new_learner(self) -> AdaptedLearner:
+        return learner_for(self.n_features_in_, **self.get_params(deep=False))

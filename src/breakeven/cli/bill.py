@@ -1,0 +1,110 @@
+"""A bill on the terminal, and the files that come of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import textwrap
+
+from breakeven.cli.interrupt import interruptible
+from breakeven.cli.output import as_line, print_json
+from breakeven.cli.progress import rounds
+
+if TYPE_CHECKING:
+    from breakeven.tables.cases import Cases
+    from breakeven.tables.outcome import Outcome
+    from breakeven.tables.program import Wish
+    from breakeven.values import BillRow, Sweep
+
+WIDTH = 80
+HEAD = f"{'':<24}{'labels':>8}{'spend':>11}{'mean error':>12}{'total':>11}{'saved':>14}"
+
+
+def present(cases: "Cases", wish: "Wish", *, seeds: "Cases | None", out: Path, as_json: bool) -> None:
+    """Run the cases, print the bill as soon as it is there, compare, and write the folder.
+
+    Ctrl-C ends the run after its round: the bill so far is printed and what is done is written.
+    """
+    from breakeven import files, report
+    from breakeven.tables.program import carry_out
+
+    files.check_folder(out)
+    with interruptible() as stop:
+        with rounds(hidden=as_json) as progress:
+            outcome = carry_out(
+                cases,
+                wish,
+                seeds=seeds,
+                progress=progress,
+                stop=stop,
+                tell=lambda first: None if as_json else print(_first(first), flush=True),
+            )
+        outcome.write(out, report.write_bill)
+        if as_json:
+            print_json({**outcome.summary(), "folder": out})
+        else:
+            print(_rest(outcome, out))
+        if stop():
+            raise KeyboardInterrupt
+
+
+def _first(outcome: "Outcome") -> str:
+    """The bill of the rule that was asked for."""
+    run = outcome.run
+    size = f"{len(run.cases):,} cases in {run.seconds:.1f} s"
+    return "\n".join([f"{as_line(run.cases.name)}: {size}", "", HEAD, *map(line, outcome.rows), "", *_words(outcome.notes)])
+
+
+def _rest(outcome: "Outcome", out: Path) -> str:
+    """What it was compared with, and where everything is."""
+    parts = []
+    if outcome.more:
+        parts += ["", "Other rules on the same cases:", HEAD, *map(line, outcome.more)]
+    if outcome.sweep is not None:
+        parts += ["", "At other prices of a label:", *_sweep(outcome.sweep)]
+    if outcome.trials:
+        parts += ["", "Over shuffled orders, means and the 95% interval of the mean total:", HEAD]
+        parts += [line(row) + interval(row) for row in outcome.trials]
+    return "\n".join([*parts, "", f"Open {as_line(out / 'report.html')}"])
+
+
+def line(row: "BillRow") -> str:
+    """One row of the table.
+
+    >>> from breakeven.values import BillRow
+    >>> print(line(BillRow(name="breakeven", labels=6, spend=60, mean_error=0.25, total=75, saved=25)))
+    breakeven                      6         60        0.25         75      25 (25%)
+    """
+    saved = f"{amount(row.saved)} ({row.share_saved:.0%})" if row.saved else "0"
+    numbers = (row.labels, row.spend, row.mean_error, row.total)
+    return f"{row.name:<24}{_numbers(*numbers)}{saved:>14}"
+
+
+def interval(row: "BillRow") -> str:
+    """Where the mean total lies, if that is known."""
+    return "" if row.low is None or row.high is None else f"   {amount(row.low)} to {amount(row.high)}"
+
+
+def amount(money: float) -> str:
+    """Money, with digits as long as they matter.
+
+    >>> amount(44200.0), amount(12.345), amount(0.0123)
+    ('44,200', '12.3', '0.0123')
+    """
+    return f"{money:,.0f}" if abs(money) >= 100 else f"{money:.3g}"
+
+
+def _sweep(sweep: "Sweep") -> list[str]:
+    """A row for each price."""
+    numbers = zip(sweep.labels, sweep.spend, sweep.mean_error, sweep.total, strict=True)
+    rows = zip(sweep.prices, numbers, sweep.saved, strict=True)
+    head = f"{'a label costs':<24}{HEAD[24:]}"
+    return [head] + [f"{amount(price):<24}{_numbers(*some)}{amount(saved):>14}" for price, some, saved in rows]
+
+
+def _numbers(labels: float, spend: float, error: float, total: float) -> str:
+    return f"{labels:>8,.10g}{amount(spend):>11}{error:>12.4g}{amount(total):>11}"
+
+
+def _words(notes: Sequence[str]) -> list[str]:
+    return [textwrap.fill(as_line(f"* {note}" if "average of all" in note else note), WIDTH) for note in notes]

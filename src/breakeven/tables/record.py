@@ -1,0 +1,106 @@
+"""What was decided on every case, as a table: one row each, in the units of the table it came from.
+
+A labelled case is answered by its label, however late that comes, and any other by its prediction; `error` is
+how far the answer is off the label. Long tables are kept on disk while the program runs.
+"""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from breakeven.tables.cases import Cases
+from breakeven.tables.scaling import Scales
+from breakeven.values import Decision
+
+KEPT = 50_000  # decisions as objects, before they become a table
+IN_MEMORY = 1_000_000  # rows
+
+DECIDED: dict[str, Any] = {
+    "wants_label": pl.Boolean,
+    "prediction": pl.Float64,
+    "std": pl.Float64,
+    "noise_std": pl.Float64,
+    "uncertainty": pl.Float64,
+    "threshold": pl.Float64,
+    "cost": pl.Float64,
+    "propensity": pl.Float64,
+    "reason": pl.String,
+    "exact": pl.Boolean,
+    "ambiguous": pl.Boolean,
+    "stretch": pl.Float64,
+    "labeller": pl.String,
+    "worth": pl.Float64,
+}
+
+
+class Record:
+    """Decisions as they come, one by one or many at once, beside the cases that they are on."""
+
+    def __init__(self, cases: Cases) -> None:
+        self._cases = cases
+        self._parts: list[pl.LazyFrame] = []
+        self._rows = 0
+        self._fresh: list[tuple[Any, ...]] = []
+        self._scales = Scales()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def add(self, one: Decision, scales: Scales) -> None:
+        """One more decision, made in these units."""
+        if scales is not self._scales or len(self._fresh) >= KEPT:
+            self._flush()
+            self._scales = scales
+        prediction = one.prediction
+        self._fresh.append(
+            (
+                one.wants_label, prediction.mean, prediction.std, prediction.noise_std, one.uncertainty,
+                one.threshold, one.cost, one.propensity, one.reason, one.exact, one.ambiguous, one.stretch,
+                one.labeller, one.worth,
+            )
+        )  # fmt: skip
+
+    def add_many(self, part: pl.DataFrame, scales: Scales) -> None:
+        """Many decisions, made in these units."""
+        self._flush()
+        self._keep(part.select(pl.col(name).cast(kind) for name, kind in DECIDED.items()), scales)
+
+    def _flush(self) -> None:
+        if self._fresh:
+            self._keep(pl.DataFrame(self._fresh, schema=DECIDED, orient="row"), self._scales)
+        self._fresh = []
+
+    def _keep(self, part: pl.DataFrame, scales: Scales) -> None:
+        rows = slice(self._rows, self._rows + part.height)
+        ids = self._cases.ids
+        numbers = pl.int_range(rows.start + 1, rows.stop + 1, dtype=pl.UInt32, eager=True)
+        name = numbers.alias("id") if ids is None else pl.Series("id", ids[rows])
+        label = pl.Series("label", self._cases.labels[rows])
+        part = in_own_units(part, scales).select(name, pl.all(), label)
+        missed = pl.when("wants_label").then(0.0).otherwise((pl.col("label") - pl.col("prediction")).abs())
+        part = part.with_columns(missed.alias("error"))
+        self._rows = rows.stop
+        self._parts.append(part.lazy() if self._rows <= IN_MEMORY else self._on_disk(part))
+
+    def _on_disk(self, part: pl.DataFrame) -> pl.LazyFrame:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="breakeven-")
+        path = Path(self._folder.name) / f"{len(self._parts)}.parquet"
+        part.write_parquet(path, compression="uncompressed", statistics=False)
+        return pl.scan_parquet(path, glob=False)
+
+    def table(self) -> pl.LazyFrame:
+        """All decisions so far; it can be read as long as this record is there."""
+        self._flush()
+        if not self._parts:
+            return pl.LazyFrame(schema={"id": pl.UInt32, **DECIDED, "label": pl.Float64, "error": pl.Float64})
+        return pl.concat(self._parts)
+
+
+def in_own_units(part: pl.DataFrame, scales: Scales) -> pl.DataFrame:
+    """Decisions out of standardised units; the money in them is money already."""
+    if scales.plain:
+        return part
+    unit = scales.label_spread
+    lengths = pl.col("std", "noise_std", "uncertainty", "threshold") * unit
+    return part.with_columns(pl.col("prediction") * unit + scales.label_centre, lengths)

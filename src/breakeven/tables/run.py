@@ -1,0 +1,192 @@
+"""A stream of past cases through a learner, as it would have gone: round by round, with what is known then.
+
+Labels come at once, or `delay` rounds late; scales are frozen on the way. `stop` is asked between rounds, so
+that an interrupted run has whole rounds only, and a learner to go on from.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from time import monotonic
+
+import msgspec
+import polars as pl
+
+from breakeven.learner import Learner
+from breakeven.learner.replay import replay
+from breakeven.tables import bulk
+from breakeven.tables.cases import Cases
+from breakeven.tables.learner import TableLearner
+from breakeven.tables.noise import Noise, noise_of
+from breakeven.tables.options import Options
+from breakeven.tables.record import Record
+from breakeven.tables.scaling import ARRIVALS, LABELS, Scales
+from breakeven.tables.setup import default_warmup, make_learner
+from breakeven.values import Event
+
+Progress = Callable[[int, int, float], None]  # rounds done, rounds in all, money spent
+
+PATIENCE = 200  # arrivals after which scales are frozen without labels, unless some are on their way
+SELDOM = 0.1  # seconds between two looks at the clock's hand
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """How a stream went: what was decided on each case, and the learner afterwards."""
+
+    cases: Cases
+    options: Options
+    record: Record
+    learner: TableLearner
+    noise: Noise
+    seconds: float
+    whole: bool
+
+    @property
+    def decisions(self) -> pl.LazyFrame:
+        """One row for every case: its id, all that was decided, the label and how far off the answer was."""
+        return self.record.table()
+
+
+def run(
+    cases: Cases,
+    options: Options,
+    *,
+    seeds: Cases | None = None,
+    progress: Progress | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Run:
+    """Run the cases through the learner that the options ask for."""
+    begun = monotonic()
+    walk = _Walk(cases, options, seeds, progress, stop)
+    walk.go()
+    return Run(
+        cases=cases if walk.done == len(cases) else cases.first(walk.done),
+        options=options,
+        record=walk.record,
+        learner=TableLearner(walk.learner, cases.columns, walk.scales),
+        noise=walk.noise,
+        seconds=monotonic() - begun,
+        whole=walk.done == len(cases),
+    )
+
+
+class _Walk:
+    """The rounds, and what must be remembered between them."""
+
+    def __init__(
+        self,
+        cases: Cases,
+        options: Options,
+        seeds: Cases | None,
+        progress: Progress | None,
+        stop: Callable[[], bool],
+    ) -> None:
+        self._cases, self._options, self._progress, self._stop = cases, options, progress, stop
+        self._prices = cases.prices(options.cost)
+        self.noise = noise_of(cases, seeds, options)
+        self.scales, self.record, self.done = Scales(), Record(cases), 0
+        self._frozen = False
+        self._log: list[Event] = []
+        self._known: list[float] = []  # labels told so far, until the scales are frozen
+        self._late: deque[tuple[int, str, float]] = deque()  # due after which round, id, label
+        self._next = 0.0
+        self.learner = self._made()
+        self.learner.listen(self._log.append)
+        self._own(seeds)
+
+    def _made(self) -> Learner:
+        options, columns = self._options, self._cases.columns
+        return make_learner(
+            options,
+            columns,
+            len(self._cases),
+            cost=float(self._prices[0]),
+            noise_std=self.noise.std,
+            warmup=self.noise.warmup or default_warmup(options, columns),
+            unit=self.scales.label_spread,
+        )
+
+    def _own(self, seeds: Cases | None) -> None:
+        """Labels that are there from the start."""
+        if seeds is not None:
+            for point, y in zip(seeds.part(0, len(seeds)), seeds.labels.tolist(), strict=True):
+                self.learner.learn(point, y)
+                self._known.append(y)
+
+    # -- rounds --------------------------------------------------------------------------------------
+
+    def go(self) -> None:
+        """All rounds, or as many as there are before it is stopped."""
+        while self.done < len(self._cases) and not self._frozen and not self._stop():
+            self._step()
+            self._freeze_if_due()
+        if self._stop() or self.done == len(self._cases):
+            return
+        one_by_one = self._options.delay or self._cases.costs is not None or self._cases.ids is not None
+        if not one_by_one and bulk.pays(self.learner, len(self._cases) - self.done):
+            self._compiled()
+        elif not one_by_one:
+            self._replayed()
+        else:
+            while self.done < len(self._cases) and not self._stop():
+                self._step()
+
+    def _step(self) -> None:
+        """One round: decide, record, and tell what is due."""
+        cases, place = self._cases, self.done
+        (point,) = cases.part(place, place + 1)
+        decision = self.learner.decide(
+            self.scales.point(point),
+            cost=None if cases.costs is None else float(cases.costs[place]),
+            id=None if cases.ids is None else cases.ids[place],
+        )
+        self.record.add(decision, self.scales)
+        if decision.wants_label:
+            self._late.append((place + self._options.delay, decision.id, float(cases.labels[place])))
+        while self._late and self._late[0][0] <= place:
+            _, id, y = self._late.popleft()
+            self.learner.tell(id, self.scales.label(y))
+            self._known.append(y)
+        self._passed(1)
+
+    def _replayed(self) -> None:
+        """The rest as `simulate` does it, in blocks where that is faster."""
+        cases, scales = self._cases, self.scales
+        points = self.learner.belief.points(scales.point(cases.part(self.done, len(cases))))
+        for decision, _ in replay(self.learner, points, scales.label(cases.labels[self.done :])):
+            self.record.add(decision, scales)
+            self._passed(1)
+            if self._stop():
+                return
+
+    def _compiled(self) -> None:
+        """The rest in compiled loops, a part after the other; all parts are about as long."""
+        left = len(self._cases) - self.done
+        parts = max(1, left // bulk.CHUNK)
+        ends = [self.done + left * part // parts for part in range(1, parts + 1)]
+        for end in ends:
+            types, labels = self._cases.points[self.done : end], self._cases.labels[self.done : end]
+            part = bulk.decide_and_tell(self.learner, types, labels, self.scales)
+            self.record.add_many(part, self.scales)
+            self._passed(end - self.done)
+            if self._stop():
+                return
+
+    def _passed(self, rounds: int) -> None:
+        self.done += rounds
+        if self._progress is not None and (rounds > 1 or monotonic() >= self._next):
+            self._next = monotonic() + SELDOM
+            self._progress(self.done, len(self._cases), self.learner.ledger.label_spend)
+
+    # -- units ---------------------------------------------------------------------------------------
+
+    def _freeze_if_due(self) -> None:
+        """Go over to standardised units, once the first arrivals and some of their labels are known."""
+        enough = self.learner.warmup or ARRIVALS
+        if self.done < enough or (len(self._known) < LABELS and (self._late or self.done < PATIENCE)):
+            return
+        points = None if self._cases.columns.type is not None else self._cases.points[: self.done]
+        self.scales = Scales.of(points, self._known or [0.0])
+        self.learner = self._made()
+        for event in self._log:
+            self.learner.apply(self.scales.event(event))
+        self._frozen = True

@@ -1,0 +1,108 @@
+"""Standardised units for a learner, and the way back: what is shown is always in the table's own.
+
+Scales are taken once, from the first arrivals and the labels known by then, never from what is still to come.
+A learner's state is a fold of its events, so the one in new units is made of the same events in those units:
+the rounds before are not decided again. Money stays money: where labels shrink, a unit of error costs more.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from breakeven.beliefs.gp.parameters import Parameters
+from breakeven.values import Arrived, Corrected, Decision, Event, Fitted, Learnt, Prediction, Told
+
+Array = NDArray[np.float64]
+
+ARRIVALS = 20  # after which the scales are frozen, unless there is a warm-up
+LABELS = 3  # that must be known by then, to say how far labels spread
+
+
+class Scales(msgspec.Struct, frozen=True):
+    """Where inputs and labels lie, and how widely; None for the inputs where there are types.
+
+    >>> scales = Scales.of(np.array([[0.0], [4.0]]), [10.0, 30.0])
+    >>> scales.point(np.array([4.0])).tolist(), scales.label(30.0), scales.prediction(Prediction(0.5, 1.0, 0.1))
+    ([1.0], 1.0, Prediction(mean=25.0, std=10.0, noise_std=1.0))
+    """
+
+    centre: tuple[float, ...] | None = None
+    spread: tuple[float, ...] | None = None
+    label_centre: float = 0.0
+    label_spread: float = 1.0
+
+    @classmethod
+    def of(cls, points: Array | None, labels: Sequence[float]) -> "Scales":
+        """The scales of these arrivals and labels; what does not vary keeps its unit."""
+        centre, spread = float(np.mean(labels)), float(np.std(labels))
+        label_spread = spread if spread > 1e-12 * abs(centre) else 1.0
+        if points is None:
+            return cls(None, None, centre, label_spread)
+        middle, wide = points.mean(axis=0), points.std(axis=0)
+        wide = np.where(wide > 1e-12 * np.abs(middle), wide, 1.0)
+        return cls(tuple(middle.tolist()), tuple(wide.tolist()), centre, label_spread)
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing changes its unit."""
+        return self == Scales()
+
+    # -- into standardised units ---------------------------------------------------------------------
+
+    def point(self, point: Any) -> Any:
+        """A point, or many."""
+        return point if self.centre is None else (point - np.array(self.centre)) / np.array(self.spread)
+
+    def label(self, y: Any) -> Any:
+        """A label, or many."""
+        return (y - self.label_centre) / self.label_spread
+
+    def event(self, event: Event) -> Event:
+        """What happened in the table's own units."""
+        match event:
+            case Arrived():
+                predicted = None if event.predicted is None else self.label(event.predicted)
+                return replace(event, x=self._plain(event.x), predicted=predicted)
+            case Told() | Corrected():
+                return replace(event, y=self.label(event.y))
+            case Learnt():
+                return replace(event, x=self._plain(event.x), y=self.label(event.y))
+            case Fitted():
+                return Fitted(self._parameters(event.parameters))
+        return event
+
+    def _plain(self, x: Any) -> Any:
+        return x if self.centre is None else tuple(self.point(np.array(x)).tolist())
+
+    def _parameters(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """What a belief fitted: a kernel with its noise and mean, or mean and spread of the types."""
+        if self.spread is None:
+            mean, std = self.label(fitted["prior_mean"]), fitted["prior_std"] / self.label_spread
+            return {"prior_mean": mean, "prior_std": std}
+        old, unit = Parameters.of(fitted), self.label_spread
+        kernel = old.kernel
+        lengths = np.array(kernel.lengthscale) / np.array(self.spread)
+        scaled = replace(kernel, lengthscale=tuple(lengths.tolist()), amplitude=kernel.amplitude / unit**2)
+        new = replace(old, kernel=scaled, noise_std=old.noise_std / unit, mean=self.label(old.mean))
+        return new.plain()
+
+    # -- and back ------------------------------------------------------------------------------------
+
+    def prediction(self, one: Prediction) -> Prediction:
+        """A prediction in the table's own units."""
+        unit = self.label_spread
+        return Prediction(one.mean * unit + self.label_centre, one.std * unit, one.noise_std * unit)
+
+    def decision(self, one: Decision) -> Decision:
+        """A decision in the table's own units; its money is money already."""
+        unit = self.label_spread
+        return replace(
+            one,
+            prediction=self.prediction(one.prediction),
+            uncertainty=one.uncertainty * unit,
+            threshold=one.threshold * unit,
+        )

@@ -1,0 +1,102 @@
+"""What the adapters share: labels that come back with their points, and pickles."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from breakeven import Learner
+from breakeven.adapters.learner import AdaptedLearner, learner_for
+from breakeven.errors import InvalidInput
+from breakeven.values import Fitted
+from tests.unit.test_package import loaded_by
+
+
+def labelled(count, dim=2):
+    X = np.random.default_rng(0).normal(size=(count, dim))
+    return X, X.sum(axis=1)
+
+
+def test_one_by_one_it_is_a_plain_learner_to_the_bit():
+    ours = learner_for(2, label_cost=0.3, horizon=40)
+    plain = Learner.restore(ours.snapshot())
+    for x, y in zip(*labelled(40), strict=True):
+        if ours.decide(x).wants_label:
+            ours.label_many([x], [y])
+        decision = plain.decide(x)
+        if decision.wants_label:
+            plain.tell(decision.id, y)
+    assert 3 < ours.ledger.labels < 40
+    assert ours.snapshot() == plain.snapshot()
+
+
+def test_gifts_are_learnt_as_a_plain_learner_learns_them():
+    ours = learner_for(2, label_cost=1.0)
+    plain = Learner.restore(ours.snapshot())
+    for x, y in zip(*labelled(10), strict=True):
+        ours.label_many([x], [y])
+        plain.learn(x, y)
+    assert ours.snapshot() == plain.snapshot()
+
+
+def test_a_batch_is_fitted_once_after_its_last_label():
+    learner, events = learner_for(2, label_cost=1.0), []
+    learner.listen(events.append)
+    learner.label_many(*labelled(30))
+    assert [isinstance(event, Fitted) for event in events] == [False] * 30 + [True]
+    learner.label_many(*labelled(1))
+    assert learner.summary().fits == 1
+
+
+def test_a_label_answers_the_oldest_question_about_its_point():
+    learner = learner_for(1, label_cost=1.0)
+    _, other, again = (learner.decide(x, force=True).id for x in (0.5, 2.0, 0.5))
+    learner.label_many([[0.5]], [1.0])
+    assert list(learner.pending) == [other, again]
+    learner.label_many([[0.5], [0.5]], [1.0, 1.5])
+    assert list(learner.pending) == [other]
+    assert learner.belief.labels == 3
+
+
+def test_points_of_many_labels_and_no_arrival_are_fitted():
+    learner = learner_for(1, label_cost=1.0, noise_std=0.1)
+    learner.label_many(*labelled(600, dim=1))
+    assert learner.predict(0.5).mean == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[0.0], [np.nan]], [1.0, 2.0], r"X\[1\]: expected 1 finite number"),
+        ([[0.0], [1.0]], [1.0], "y: expected 2 numbers, one for each point, got 1"),
+        ([[0.0], [1.0]], [1.0, np.inf], "y: expected a row of finite numbers"),
+    ],
+)
+def test_a_bad_batch_changes_nothing(X, y, message):
+    learner = learner_for(1, label_cost=1.0)
+    before = learner.snapshot()
+    with pytest.raises(InvalidInput, match=message):
+        learner.label_many(X, y)
+    assert learner.snapshot() == before
+
+
+def test_an_empty_batch_changes_nothing():
+    learner = learner_for(1, label_cost=1.0)
+    before = learner.snapshot()
+    learner.label_many([], [])
+    assert learner.snapshot() == before
+
+
+def test_a_pickle_is_a_snapshot():
+    learner = learner_for(2, label_cost=0.3)
+    learner.decide([0.0, 1.0])
+    learner.label_many(*labelled(5))
+    back = pickle.loads(pickle.dumps(learner))
+    assert type(back) is AdaptedLearner
+    assert back.snapshot() == learner.snapshot()
+    assert back.decide([3.0, 3.0]) == learner.decide([3.0, 3.0])
+
+
+def test_an_adapter_loads_its_own_library_only():
+    assert loaded_by("import breakeven.adapters.learner") & {"sklearn", "river"} == set()
+    assert "river" not in loaded_by("import breakeven.adapters.sklearn")
