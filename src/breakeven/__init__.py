@@ -21,6 +21,7 @@ from breakeven.rules import (
     VariableUncertainty,
 )
 from breakeven.simulate import Trace, simulate
+from breakeven.tables import from_table
 from breakeven.values import Decision, Labeller, Prediction, Verdict, View
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "algorithm1",
     "algorithm2",
     "errors",
+    "from_table",
     "simulate",
     "theory",
 ]

@@ -23,7 +23,7 @@ from breakeven import (
     algorithm1,
     simulate,
 )
-from breakeven.beliefs.type_names import DEEPEST
+from breakeven.beliefs.types.names import DEEPEST
 from breakeven.errors import BreakevenError, InvalidInput, SnapshotError
 from breakeven.learner import Pending, snapshot
 from breakeven.values import Arrived, Corrected, Fitted, Learnt, Told, Withdrawn

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breakeven.beliefs.type_names import DEEPEST, EXPECTED, stored_type_name, type_name
+from breakeven.beliefs.types.names import DEEPEST, EXPECTED, stored_type_name, type_name
 from breakeven.errors import InvalidInput
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from breakeven.beliefs.across_types import PriorStd
-from breakeven.beliefs.tally import Tally
 from breakeven.beliefs.types import TypeMeans
+from breakeven.beliefs.types.across import PriorStd
+from breakeven.beliefs.types.tally import Tally
 from breakeven.errors import expect
 from breakeven.values import Prediction, View
 

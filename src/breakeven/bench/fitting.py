@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven import GaussianProcess
+from breakeven.beliefs import GaussianProcess
 from breakeven.bench.measurement import Measurement
 from breakeven.bench.peers import peer
 from breakeven.bench.results import Result

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-import breakeven
-from breakeven import GaussianProcess, SquaredExponential
+from breakeven.beliefs import GaussianProcess, SquaredExponential
 from breakeven.bench.fresh import afresh, output
 from breakeven.bench.measurement import Measurement
 from breakeven.bench.memory import check_memory, peak
@@ -32,7 +31,7 @@ def measurements(sizes: Sizes) -> list[Measurement]:
 
 
 def _imports(repeats: int) -> Iterator[Result]:
-    compileall.compile_dir(Path(breakeven.__file__).parent, quiet=1)  # as pip does when it installs
+    compileall.compile_dir(Path(__file__).parent.parent, quiet=1)  # as pip does when it installs
     pairs = [[float(output(IMPORT.format(what))) for what in (OURS, BENEATH)] for _ in range(repeats + 1)]
     ours, beneath = (timing(column) for column in zip(*pairs[1:], strict=True))
     ratio = ours.median / beneath.median

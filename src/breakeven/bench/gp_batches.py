@@ -7,13 +7,14 @@ from math import inf
 import numpy as np
 from scipy.linalg.blas import dtrsm
 
-from breakeven import Learner, simulate
 from breakeven.bench.gp_problem import Problem, problem
 from breakeven.bench.measurement import Measurement
 from breakeven.bench.results import Reading, Result, reading
 from breakeven.bench.sizes import Sizes
 from breakeven.bench.timing import Task, Timing, side_by_side
 from breakeven.bench.wording import a_round
+from breakeven.learner import Learner
+from breakeven.simulate import simulate
 
 BLOCK = 64
 BARE = "dtrsm, a column of 64"

@@ -8,9 +8,10 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven import GaussianProcess, Learner, RandomSelect, Rule, SquaredExponential
+from breakeven.beliefs import GaussianProcess, SquaredExponential
 from breakeven.bench.timing import Task
-from breakeven.rules import Draws
+from breakeven.learner import Learner
+from breakeven.rules import Draws, RandomSelect, Rule
 
 Array = NDArray[np.float64]
 

@@ -5,7 +5,6 @@ from functools import partial
 
 from scipy.linalg.blas import dtrsv
 
-from breakeven import Always, Never
 from breakeven.bench import gp_peers
 from breakeven.bench.gp_problem import NEAR, Problem, decide_and_tell, problem
 from breakeven.bench.growth import exponent
@@ -14,6 +13,7 @@ from breakeven.bench.results import Reading, Result, reading
 from breakeven.bench.sizes import Sizes
 from breakeven.bench.timing import Task, side_by_side
 from breakeven.bench.wording import a_round
+from breakeven.rules import Always, Never
 
 BARE, STREAM = "dtrsv", "one by one"
 ALLOWED, OVERHEAD = 1.3, 15e-6

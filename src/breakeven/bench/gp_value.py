@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from functools import partial
 
-from breakeven import Never, Value
 from breakeven.bench.gp_problem import Problem, decide_and_tell, problem
 from breakeven.bench.measurement import Measurement
 from breakeven.bench.results import Result
 from breakeven.bench.sizes import Sizes
 from breakeven.bench.timing import Task, side_by_side
 from breakeven.bench.wording import a_round
+from breakeven.rules import Never, Value
 
 DEAR = 1e9  # a price that no label is worth, so that none changes the process
 MOST = {1000: 3.0}

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from breakeven import GaussianProcess, Learner, SquaredExponential, Threshold, simulate
+from breakeven.beliefs import GaussianProcess, SquaredExponential
 from breakeven.bench.fresh import afresh
 from breakeven.bench.growth import exponent
 from breakeven.bench.measurement import Measurement
@@ -20,6 +20,9 @@ from breakeven.bench.results import Reading, Result, reading
 from breakeven.bench.sizes import Sizes
 from breakeven.bench.timing import Timing, timing
 from breakeven.bench.wording import a_round, megabytes
+from breakeven.learner import Learner
+from breakeven.rules import Threshold
+from breakeven.simulate import simulate
 
 DIM, NOISE, LENGTHSCALE, PRICE = 2, 0.1, 0.2, 1.0
 FLAT = 0.98  # of the final rank

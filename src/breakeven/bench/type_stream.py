@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven import Learner, algorithm1
+from breakeven.learner import Learner, algorithm1
 
 TYPES, NOISE, DELTA, PRICE = 100, 0.1, 0.05, 10.0
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from breakeven import simulate
 from breakeven.bench import river_sampler
 from breakeven.bench.fresh import afresh
 from breakeven.bench.measurement import Measurement
@@ -14,6 +13,7 @@ from breakeven.bench.sizes import Sizes
 from breakeven.bench.timing import Task, side_by_side
 from breakeven.bench.type_stream import PRICE, learner, type_stream
 from breakeven.bench.wording import a_second, megabytes
+from breakeven.simulate import simulate
 
 NOTHING_IS_SURE = 1e-9  # a price at which everything is labelled
 A_ROUND_OUT = 25  # bytes: three numbers and a truth value

@@ -1,10 +1,9 @@
 """A bill on the terminal, and the files that come of it."""
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import textwrap
 
 from breakeven.cli.interrupt import interruptible
 from breakeven.cli.output import as_line, print_json
@@ -52,7 +51,9 @@ def _first(outcome: "Outcome") -> str:
     """The bill of the rule that was asked for."""
     run = outcome.run
     size = f"{len(run.cases):,} cases in {run.seconds:.1f} s"
-    return "\n".join([f"{as_line(run.cases.name)}: {size}", "", HEAD, *map(line, outcome.rows), "", *_words(outcome.notes)])
+    return "\n".join(
+        [f"{as_line(run.cases.name)}: {size}", "", HEAD, *map(line, outcome.rows), "", *_words(outcome.notes)]
+    )
 
 
 def _rest(outcome: "Outcome", out: Path) -> str:
@@ -99,7 +100,9 @@ def _sweep(sweep: "Sweep") -> list[str]:
     numbers = zip(sweep.labels, sweep.spend, sweep.mean_error, sweep.total, strict=True)
     rows = zip(sweep.prices, numbers, sweep.saved, strict=True)
     head = f"{'a label costs':<24}{HEAD[24:]}"
-    return [head] + [f"{amount(price):<24}{_numbers(*some)}{amount(saved):>14}" for price, some, saved in rows]
+    return [head] + [
+        f"{amount(price):<24}{_numbers(*some)}{amount(saved):>14}" for price, some, saved in rows
+    ]
 
 
 def _numbers(labels: float, spend: float, error: float, total: float) -> str:
@@ -107,4 +110,4 @@ def _numbers(labels: float, spend: float, error: float, total: float) -> str:
 
 
 def _words(notes: Sequence[str]) -> list[str]:
-    return [textwrap.fill(as_line(f"* {note}" if "average of all" in note else note), WIDTH) for note in notes]
+    return [textwrap.fill(as_line(note), WIDTH) for note in notes]

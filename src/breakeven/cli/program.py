@@ -12,11 +12,15 @@ import typer
 import breakeven
 from breakeven.cli import datasets, failures
 from breakeven.cli.bench import bench
+from breakeven.cli.demo import demo
+from breakeven.cli.plan import plan
 from breakeven.cli.reproduce import reproduce
 from breakeven.cli.simulate import simulate
 
 app = typer.Typer(name="breakeven", rich_markup_mode=None)
+app.command()(demo)
 app.command()(simulate)
+app.command()(plan)
 app.add_typer(datasets.app)
 app.command()(reproduce)
 app.command()(bench)

@@ -1,4 +1,4 @@
-"""`breakeven simulate`: past cases from a file, and what paying only for worthwhile labels would have saved."""
+"""`breakeven simulate`: past cases from a file, and what paying only for worthy labels would have saved."""
 
 from pathlib import Path
 from typing import Annotated, Literal

@@ -23,12 +23,12 @@ summary { padding: .3rem 0; color: var(--link); font-size: .92rem; cursor: point
 .prices label { display: flex; justify-content: space-between; align-items: baseline; gap: 1rem; }
 .prices output { font-size: 1.5rem; font-weight: 650; font-variant-numeric: tabular-nums; }
 input[type="range"] { width: 100%; height: 2rem; margin: 0; accent-color: var(--link); cursor: pointer; }
-.ends { display: flex; justify-content: space-between; max-width: none; color: var(--quiet); font-size: .85rem; }
+.ends { display: flex; justify-content: space-between; max-width: none; }
+.ends, dt { color: var(--quiet); font-size: .85rem; }
 dl {
   display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem 1.25rem;
   margin: 1.25rem 0;
 }
-dt { color: var(--quiet); font-size: .85rem; }
 dd { margin: 0; font-size: 1.15rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 .code { position: relative; max-width: 56rem; }
 pre {

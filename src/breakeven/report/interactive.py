@@ -14,7 +14,8 @@ from breakeven.report.traces import rows_of, traces
 from breakeven.report.wording import shown
 from breakeven.values.exhibit import Chart, Note
 
-LETTERS_A_NOTE = 24
+A_NOTE = {"rows": 4, "letters": 24}
+A_NAME = {"rows": 2, "letters": 20}
 FONT = {"family": 'system-ui, "Segoe UI", Roboto, sans-serif', "size": 13, "color": INK}
 LEGEND = {
     "orientation": "h", "traceorder": "reversed", "bgcolor": PAPER,
@@ -99,7 +100,7 @@ def _y_axis(chart: Chart) -> dict[str, Any]:
     if chart.y_names:
         places, names = (
             list(range(len(chart.y_names))),
-            [rows_of(name, LETTERS_A_NOTE) for name in chart.y_names],
+            [rows_of(name, **A_NAME) for name in chart.y_names],
         )
         return AXIS | {"tickvals": places, "ticktext": names, "range": [len(names) - 0.5, -0.5]}
     if extent is None:
@@ -127,7 +128,7 @@ def _y_name(chart: Chart) -> dict[str, Any]:
         "yanchor": "bottom",
         "yshift": 4,
     }
-    return place | {"text": rows_of(chart.y_label), "showarrow": False}
+    return place | {"text": rows_of(chart.y_label, rows=1), "showarrow": False}
 
 
 def _note(note: Note, chart: Chart) -> dict[str, Any]:
@@ -140,7 +141,7 @@ def _note(note: Note, chart: Chart) -> dict[str, Any]:
     return look | {
         "x": _place(note.x, log_x),
         "y": _place(note.y, log_y),
-        "text": rows_of(note.text, LETTERS_A_NOTE),
+        "text": rows_of(note.text, **A_NOTE),
         "ax": 24 if right else -24,
         "ay": -28 if up else 28,
         "xanchor": "left" if right else "right",

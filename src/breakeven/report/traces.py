@@ -9,7 +9,7 @@ from breakeven.report.styles import AFTER_DARK, JOINED, MANY_DOTS, Style
 from breakeven.report.wording import line_words
 from breakeven.values.exhibit import Line
 
-LETTERS_A_ROW = 32  # what fits on a phone
+LETTERS_A_ROW = 30  # what fits on a phone
 LINE_WIDTH = 2.0
 MARKERS_A_LINE = 7
 DIGITS = 7  # finer than any screen
@@ -37,13 +37,14 @@ def after_dark() -> dict[str, str]:
     return AFTER_DARK | {_faint(light): _faint(dark) for light, dark in AFTER_DARK.items()}
 
 
-def rows_of(words: str, letters: int = LETTERS_A_ROW) -> str:
-    """Words in rows, escaped: plotly knows some markup of its own.
+def rows_of(words: str, rows: int = 2, letters: int = LETTERS_A_ROW) -> str:
+    """Words in a few rows, escaped: plotly knows some markup of its own.
 
-    >>> rows_of("a <b> c", letters=5)
-    'a &lt;b&gt;<br>c'
+    >>> rows_of("a <b> c", letters=5), rows_of("too long", rows=1, letters=5)
+    ('a &lt;b&gt;<br>c', 'too…')
     """
-    return "<br>".join(escape(row, quote=False) for row in wrap(words, letters))
+    there = wrap(words, letters, max_lines=rows, placeholder="…")
+    return "<br>".join(escape(row, quote=False) for row in there)
 
 
 def _trace(line: Line, style: Style) -> dict[str, Any]:

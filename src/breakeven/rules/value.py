@@ -67,6 +67,8 @@ class Value(Rule):
     def _reason(self, worth: float, price: float, round: int) -> str:
         if worth == inf:
             return "nothing_known"
+        if worth == 0.0:
+            return "enough_on_their_way"
         late = "" if self.horizon is None or self.outlasts(round) else "_late"
         return ("worth_it" if worth > price else "not_worth_it") + late
 

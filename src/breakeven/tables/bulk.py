@@ -65,7 +65,9 @@ def _known(belief: TypeMeans, types: pl.Series) -> pl.DataFrame:
 
 def _propensity(learner: Learner) -> pl.Expr:
     rule = learner.rule
-    return pl.lit(rule.probability) if isinstance(rule, RandomSelect) else pl.col("wants_label").cast(pl.Float64)
+    return (
+        pl.lit(rule.probability) if isinstance(rule, RandomSelect) else pl.col("wants_label").cast(pl.Float64)
+    )
 
 
 def _reason(learner: Learner) -> pl.Expr:

@@ -117,7 +117,9 @@ def _numbers(source: Source, column: pl.Series, rows: int, hint: str) -> pl.Seri
         source.refuse("numbers", f"{column.dtype}", column=column.name, hint=hint)
     numbers, bad = as_numbers(column)
     if bad is not None:
-        source.refuse("a finite number", shown(column[bad]), row=rows + bad + 1, column=column.name, hint=hint)
+        source.refuse(
+            "a finite number", shown(column[bad]), row=rows + bad + 1, column=column.name, hint=hint
+        )
     return numbers
 
 
@@ -167,11 +169,11 @@ def _without_gaps(
 
 
 def _refuse_gaps(source: Source, frame: pl.DataFrame, must: list[str], dropped: int) -> None:
-    gaps = {name: frame[name].null_count() for name in must if frame[name].null_count()}
-    name = next(iter(gaps))
-    row = frame.filter(pl.col(name).is_null())[ROW].min()
-    counts = ", ".join(f"{count:,} in {shown(one)}" for one, count in list(gaps.items())[:5])
-    assert isinstance(row, int)
+    must = [name for name in source.columns if name in must]
+    counted = [(name, frame[name].null_count()) for name in must if frame[name].null_count()]
+    counts = ", ".join(f"{count:,} in {shown(name)}" for name, count in counted[:5])
+    first = frame.filter(pl.any_horizontal(pl.col(must).is_null())).sort(ROW).row(0, named=True)
+    name, row = next(name for name in must if first[name] is None), first[ROW]
     source.refuse(
         "no missing values",
         f"{dropped:,} rows with some ({counts}), the first here",
@@ -185,7 +187,9 @@ def _with_past_means(column: pl.Series) -> pl.Series:
     """Each gap at the mean of what came before it; what nothing came before stays missing."""
     known = column.is_not_null()
     mean = column.fill_null(0.0).cum_sum() / known.cast(pl.Float64).cum_sum()
-    return pl.select(pl.when(known).then(column).otherwise(mean.fill_nan(None)).alias(column.name)).to_series()
+    return pl.select(
+        pl.when(known).then(column).otherwise(mean.fill_nan(None)).alias(column.name)
+    ).to_series()
 
 
 def _with_fills(columns: Columns, frame: pl.DataFrame) -> Columns:
@@ -210,7 +214,7 @@ def _check_features(source: Source, frame: pl.DataFrame, columns: Columns) -> No
                 f"{shown(frame[one.name][0])} in every row",
                 row=1,
                 column=one.name,
-                hint=f"leave it out: --features {shown(others)}" if others else "nothing is left to predict from",
+                hint=f"leave it out: --features {shown(others)}" if others else "",
             )
     for name in [columns.label, *(one.name for one in columns.features if one.categories is None)]:
         large = frame[name].abs() > expect.LARGEST

@@ -124,6 +124,8 @@ def _numeric(source: Source) -> dict[str, bool]:
     if not source.text_numbers:
         return {name: kind.is_numeric() or kind == pl.Boolean for name, kind in source.schema.items()}
     sample = source.sample(LOOKED_AT)
+    if sample.height == 0:
+        source.refuse("rows below the header", "none")
     return {
         name: sample[name].null_count() < len(sample) and as_numbers(sample[name])[1] is None
         for name in source.columns
@@ -133,7 +135,9 @@ def _numeric(source: Source) -> dict[str, bool]:
 def _check_count(source: Source, count: int, names: tuple[str, ...]) -> None:
     if count == 0:
         source.refuse(
-            "a feature at least", "no other column of numbers", hint="name columns with --features, or a --type"
+            "a feature at least",
+            "no other column of numbers",
+            hint="name columns with --features, or a --type",
         )
     if count > MOST:
         source.refuse(
@@ -146,7 +150,9 @@ def _check_count(source: Source, count: int, names: tuple[str, ...]) -> None:
 def named_categories(source: Source, columns: Columns, frame: pl.DataFrame) -> Columns:
     """The same columns with the categories that there are."""
     features = tuple(
-        one if one.categories is None else Feature(one.name, tuple(frame[one.name].drop_nulls().unique().sort()))
+        one
+        if one.categories is None
+        else Feature(one.name, tuple(frame[one.name].drop_nulls().unique().sort()))
         for one in columns.features
     )
     widest = max(features, key=lambda one: len(one.categories or ()), default=None)

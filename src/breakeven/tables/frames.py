@@ -33,4 +33,5 @@ def _column(series: Any) -> Any:
         values = series.to_numpy()
         if values.dtype.kind in "iufbM":
             return values
-    return [None if one is None or one != one else one for one in series.astype(object).tolist()]
+    values = zip(series.astype(object).tolist(), series.isna().tolist(), strict=True)
+    return [None if missing else one for one, missing in values]

@@ -17,7 +17,8 @@ class Options(Struct, frozen=True, kw_only=True):
 
     `features` are all other numeric columns unless named; with `type` each arrival is of one of some types.
     `cost_column` holds the price of each label, `order` says in which order arrivals come, and labels arrive
-    `delay` rounds late. `chance` is the part of arrivals that rules label which ask no price. `missing` says what to do with rows that lack a value: None refuses them.
+    `delay` rounds late. `missing` says what to do with rows that lack a value: None refuses them. `chance` is
+    the part of arrivals that rules label which ask no price.
 
     >>> Options(label="score", cost=100.0).rule
     'value'
@@ -44,7 +45,9 @@ class Options(Struct, frozen=True, kw_only=True):
         if self.cost is None and self.cost_column is None:
             expect.refuse("cost", "what a label costs, or a column that says so", None)
         if self.features is not None and self.type is not None:
-            expect.refuse("features", "none beside a type: a type is all that is known of an arrival", self.features)
+            expect.refuse(
+                "features", "none beside a type: a type is all that is known of an arrival", self.features
+            )
         for name in ("cost", "noise_std", "error_cost"):
             if getattr(self, name) is not None:
                 force_setattr(self, name, expect.positive(name, getattr(self, name)))

@@ -8,7 +8,7 @@ import msgspec
 import polars as pl
 
 from breakeven import files
-from breakeven.tables.bill import NO_ONE, final_noise, first_rows, name_of, noise_share, row_of
+from breakeven.tables.bill import final_noise, first_rows, name_of, noise_share, row_of
 from breakeven.tables.cases import Cases
 from breakeven.tables.learner import SNAPSHOT, SUMMARY, TableLearner
 from breakeven.tables.run import Run
@@ -48,11 +48,10 @@ class Outcome:
         """How to read the bill."""
         run = self.run
         said = [
-            "Errors are against the labels as they are, noise included. Label noise alone, of a standard "
-            f"deviation of {final_noise(run):.3g} ({run.noise.words}), would give perfect predictions a mean "
-            f"error of about {noise_share(run):.3g}.",
-            f"{NO_ONE.rstrip(' *').capitalize()} and predict the average of all labels, which is known only "
-            "afterwards.",
+            "Errors are against the labels as they are, noise included: what is labelled counts as right. "
+            f"Label noise alone, of a standard deviation of {final_noise(run):.3g} ({run.noise.words}), "
+            f"would give perfect predictions a mean error of about {noise_share(run):.3g}.",
+            "* Label no one, and predict the average of all labels, which is known only afterwards.",
         ]
         if run.options.delay:
             said.append(

@@ -32,7 +32,9 @@ def read(source: Source, wish: Wish, seeds: Source | None = None) -> tuple[Cases
     cases, options = read_cases(source, wish.options), wish.options
     if seeds is None:
         return cases, None
-    return cases, read_cases(seeds, options.but(order=None, id=None, cost_column=None, cost=1.0), cases.columns)
+    return cases, read_cases(
+        seeds, options.but(order=None, id=None, cost_column=None, cost=1.0), cases.columns
+    )
 
 
 def carry_out(

@@ -4,7 +4,9 @@ A labelled case is answered by its label, however late that comes, and any other
 how far the answer is off the label. Long tables are kept on disk while the program runs.
 """
 
+import shutil
 import tempfile
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,7 @@ class Record:
         self._rows = 0
         self._fresh: list[tuple[Any, ...]] = []
         self._scales = Scales()
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: Path | None = None
 
     def add(self, one: Decision, scales: Scales) -> None:
         """One more decision, made in these units."""
@@ -84,8 +86,9 @@ class Record:
 
     def _on_disk(self, part: pl.DataFrame) -> pl.LazyFrame:
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="breakeven-")
-        path = Path(self._folder.name) / f"{len(self._parts)}.parquet"
+            self._folder = Path(tempfile.mkdtemp(prefix="breakeven-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        path = self._folder / f"{len(self._parts)}.parquet"
         part.write_parquet(path, compression="uncompressed", statistics=False)
         return pl.scan_parquet(path, glob=False)
 

@@ -155,7 +155,7 @@ class _Walk:
         for decision, _ in replay(self.learner, points, scales.label(cases.labels[self.done :])):
             self.record.add(decision, scales)
             self._passed(1)
-            if self._stop():
+            if self.done == self.learner.rounds and self._stop():  # a block is decided on as a whole
                 return
 
     def _compiled(self) -> None:

@@ -26,8 +26,10 @@ class Scales(msgspec.Struct, frozen=True):
     """Where inputs and labels lie, and how widely; None for the inputs where there are types.
 
     >>> scales = Scales.of(np.array([[0.0], [4.0]]), [10.0, 30.0])
-    >>> scales.point(np.array([4.0])).tolist(), scales.label(30.0), scales.prediction(Prediction(0.5, 1.0, 0.1))
-    ([1.0], 1.0, Prediction(mean=25.0, std=10.0, noise_std=1.0))
+    >>> scales.point(np.array([4.0])).tolist(), scales.label(30.0)
+    ([1.0], 1.0)
+    >>> scales.prediction(Prediction(0.5, 1.0, 0.1))
+    Prediction(mean=25.0, std=10.0, noise_std=1.0)
     """
 
     centre: tuple[float, ...] | None = None

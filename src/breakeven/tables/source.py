@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from glob import escape
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -130,7 +131,7 @@ def _scanned(name: str, path: str) -> Source:
     if head.startswith(MARK) or path.endswith(".parquet"):
         return Source(name, pl.scan_parquet(path, glob=False), path=path)
     if _is_json(head):
-        return Source(name, pl.scan_ndjson(path, infer_schema_length=None), path=path)
+        return Source(name, pl.scan_ndjson(escape(path), infer_schema_length=None), path=path)
     if not head.strip():
         raise BadTable(f"{name}: expected a table with a header and rows, got nothing: it is empty")
     lazy = pl.scan_csv(

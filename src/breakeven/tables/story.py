@@ -1,4 +1,4 @@
-"""A run as pictures and words: what was spent and missed, what was bought and why, how good predictions are."""
+"""A run as pictures and words: what was spent and missed, what was bought, how good predictions are."""
 
 from statistics import NormalDist
 from typing import Any
@@ -51,7 +51,7 @@ def _over_time(run: Run, table: pl.LazyFrame) -> Section:
 
 
 def _bought(table: pl.LazyFrame) -> Section:
-    """What a label would have saved against its price; where a rule does not say, uncertainty against limit."""
+    """What a label would have saved against its price; else its uncertainty against the threshold."""
     by_worth = _count(table.filter(pl.col("worth").is_not_null())) > 0
     what, limit = ("worth", "cost") if by_worth else ("uncertainty", "threshold")
     words = ("what a label would save", "its price") if by_worth else ("its uncertainty", "the threshold")
@@ -89,7 +89,7 @@ def _predicted(unlabelled: pl.LazyFrame) -> Section:
     )
     return Section(
         title="Predictions of what was not labelled",
-        text=["Every prediction was made before its label was looked at. Labels are noisy, so no model hits all."],
+        text=["Each was made before its label was looked at. Labels are noisy, so no model hits them all."],
         figures=[_figure("predicted", "Predicted against true", [chart])],
     )
 
@@ -98,7 +98,9 @@ def _calibration(unlabelled: pl.LazyFrame) -> Section:
     """How often the interval of a label holds it, at several levels."""
     spread = (pl.col("std") ** 2 + pl.col("noise_std") ** 2).sqrt()
     inside = [pl.col("error") <= NormalDist().inv_cdf(0.5 + level / 2) * spread for level in LEVELS]
-    shares = unlabelled.select(one.mean().alias(f"{level}") for level, one in zip(LEVELS, inside, strict=True))
+    shares = unlabelled.select(
+        one.mean().alias(f"{level}") for level, one in zip(LEVELS, inside, strict=True)
+    )
     held = list(shares.collect(engine="streaming").row(0))
     lines = [
         _line("intervals of predictions", list(LEVELS), held),
@@ -114,7 +116,9 @@ def _calibration(unlabelled: pl.LazyFrame) -> Section:
     share = held[LEVELS.index(0.95)]
     return Section(
         title="Calibration of the intervals",
-        text=[f"95% intervals held {share:.1%} of the labels that were not bought. On the diagonal all is well."],
+        text=[
+            f"95% intervals held {share:.1%} of the labels that were not bought. On the diagonal all is well."
+        ],
         figures=[_figure("calibration", "Calibration", [chart])],
     )
 
@@ -159,8 +163,8 @@ def configuration(run: Run) -> str:
         [
             "from breakeven.tables import TableLearner",
             "",
-            "learner = TableLearner.open(\"bill\")   # the folder that this run wrote",
-            f"decision = learner.decide({{{row}}}, id=\"…\")",
+            'learner = TableLearner.open("bill")   # the folder that this run wrote',
+            f'decision = learner.decide({{{row}}}, id="…")',
             "if decision.wants_label:",
             "    learner.tell(decision.id, …)        # now, or days later",
             "",

@@ -56,7 +56,9 @@ def from_table(
 
     if isinstance(options.get("features"), list):
         options["features"] = tuple(options["features"])
-    wish = Wish(options=Options(label=label, cost=cost, **options), compare=compare, sweep=sweep, trials=trials)
+    wish = Wish(
+        options=Options(label=label, cost=cost, **options), compare=compare, sweep=sweep, trials=trials
+    )
     seeds = None if seed_labels is None else framed("the seed labels", seed_labels)
     cases, owned = read(framed("the frame", df), wish, seeds)
     return carry_out(cases, wish, seeds=owned)

@@ -11,9 +11,11 @@ from breakeven.values.exact import ExactSum
 from breakeven.values.exhibit import Cell, Chart, Figure, Line, Note, Section, Table
 from breakeven.values.labeller import Labeller
 from breakeven.values.prediction import Prediction
-from breakeven.values.view import Offer, Saving, Traits, Verdict, View
+from breakeven.values.view import COMING, UNKNOWN, Offer, Saving, Traits, Verdict, View
 
 __all__ = [
+    "COMING",
+    "UNKNOWN",
     "Arrived",
     "AuditReport",
     "Bill",

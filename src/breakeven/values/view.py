@@ -39,6 +39,10 @@ class Saving(Struct, frozen=True, gc=False):
     half_life: float = inf
 
 
+UNKNOWN = Saving(inf, inf)  # nothing says yet how large errors are
+COMING = Saving(0.0, 0.0)  # the labels that will say so are on their way
+
+
 class Offer(Struct, frozen=True, gc=False):
     """Whom a label can be had from, with what noise, at what price in units of error and cost in money."""
 

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from breakeven import theory
 from breakeven.errors import expect
 
 Array = NDArray[np.float64]
@@ -49,9 +50,7 @@ class Prior(msgspec.Struct, frozen=True):
         >>> round(Prior(confidence=0.9).allowance, 3)
         0.821
         """
-        from statistics import NormalDist  # slow to import, rarely needed
-
-        return 0.5 * NormalDist().inv_cdf(self.confidence) ** 2
+        return theory.allowance(self.confidence)
 
 
 class Pull(msgspec.Struct, frozen=True):

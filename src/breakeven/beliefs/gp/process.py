@@ -16,11 +16,11 @@ from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.beliefs.gp.posterior import Posterior, Solved
 from breakeven.beliefs.gp.prior import Prior
 from breakeven.beliefs.gp.reservoir import Reservoir
-from breakeven.beliefs.gp.savings import COMING, ENOUGH, UNKNOWN, lesson_share, saving
+from breakeven.beliefs.gp.savings import ENOUGH, lesson_share, saving
 from breakeven.beliefs.gp.views import BlockLooks, SolvedView, noise_variance
 from breakeven.beliefs.looks import Looks, OneByOne
 from breakeven.errors import expect
-from breakeven.values import Prediction, Saving, Traits, View
+from breakeven.values import COMING, UNKNOWN, Prediction, Saving, Traits, View
 
 FITS = (None, "after_warmup", "every_label", "growing")
 CAPACITIES = ("exact", "auto")

@@ -4,19 +4,17 @@ Notation: s a std given all labels asked for, c the covariance of f at the point
 A label with noise variance σ² takes c²/(s² + σ²) off that arrival's variance; the expected error is √(2/π)·s.
 """
 
-from math import inf, pi, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from breakeven import theory
 from breakeven.values import Saving
 
 Array = NDArray[np.float64]
 
-EXPECTED = sqrt(2.0 / pi)  # E|f − mean| / s
 ENOUGH = 3  # labels before an expected error is finite, where mean and scale are unknown
-
-UNKNOWN, COMING = Saving(inf, inf), Saving(0.0, 0.0)
 
 
 def saving(
@@ -28,9 +26,11 @@ def saving(
     the label teaches.
     """
     gone = variance * variance / (variance + noise_variance)
-    here = EXPECTED * float(_drop(variance, gone))
-    there = EXPECTED * float(np.sum(_drop(variances, reach * reach / (variance + noise_variance))))
-    errors = EXPECTED * (float(np.sqrt(variances).sum()) + sqrt(variance))
+    here = theory.EXPECTED_ERROR * float(_drop(variance, gone))
+    there = theory.EXPECTED_ERROR * float(
+        np.sum(_drop(variances, reach * reach / (variance + noise_variance)))
+    )
+    errors = theory.EXPECTED_ERROR * (float(np.sqrt(variances).sum()) + sqrt(variance))
     count = len(variances) + 1
     return Saving(here, (there + here) / count, lesson * errors / count, half_life)
 

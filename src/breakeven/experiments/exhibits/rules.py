@@ -1,8 +1,9 @@
 """`Value`, with nothing to tune, beside the paper's rule at any λ and other yardsticks of hindsight."""
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
-from breakeven.experiments.exhibits.lines import figure_of, plain_line
+from breakeven.experiments.exhibits.lines import figure_of
 from breakeven.experiments.exhibits.panels import KNOWN, PANELS, UNKNOWN, Bundle, Panel, measured, valued
 from breakeven.experiments.exhibits.published import end_points
 from breakeven.experiments.exhibits.scales import tuning
@@ -16,7 +17,13 @@ from breakeven.values import Cell, Chart, Figure, Line, Section, Table
 PUBLISHED, HELD_OUT, BEST = "published λ", "held-out λ", "best λ"
 RANDOM, ALL, NEVER, FIXED = "Random, best p", "Label all", "Never", "best fixed number"
 LOSSES = (PUBLISHED, HELD_OUT, BEST, RANDOM, ALL, NEVER, FIXED, KNOWN, UNKNOWN)
-DRAWN = (PUBLISHED, RANDOM, NEVER, UNKNOWN, KNOWN)
+DRAWN: dict[str, Literal["dots", "rings", "crosses"]] = {
+    KNOWN: "dots",
+    UNKNOWN: "rings",
+    PUBLISHED: "rings",
+    RANDOM: "crosses",
+    NEVER: "crosses",
+}
 
 Losses = dict[str, float]
 
@@ -118,7 +125,7 @@ def _ends_table(found: dict[Panel, Losses], results: Results) -> Table:
             rows.append(
                 [panel.name, end, one[KNOWN], one[KNOWN] < end, same, None if same is None else same < end]
             )
-    columns = ["panel", "paper", "Value, text's streams", "below", "Value, figures' streams", "below there"]
+    columns = ["panel", "paper", "Value, text", "below", "Value, figures", "below there"]
     return Table(name="rules-end-points", title="The paper's own end points", columns=columns, rows=rows)
 
 
@@ -156,7 +163,10 @@ def _figure(found: dict[Panel, Losses]) -> Figure:
     numbers = {panel: one for panel, one in found.items() if panel.problem.warmup}
     charts = [
         _chart(name, title, some)
-        for name, title, some in (("types", "Types", types), ("numbers", "Numbers", numbers))
+        for name, title, some in (
+            ("types", "Points are types", types),
+            ("numbers", "Points are numbers", numbers),
+        )
         if some
     ]
     return figure_of("rules-figure", "Loss beside that of the best λ in hindsight", charts)
@@ -165,12 +175,13 @@ def _figure(found: dict[Panel, Losses]) -> Figure:
 def _chart(name: str, title: str, found: dict[Panel, Losses]) -> Chart:
     places = [float(place) for place in range(len(found))]
     lines = [
-        plain_line(rule, [one[rule] / one[BEST] for one in found.values()], places, "dots") for rule in DRAWN
+        Line(label=rule, x=[one[rule] / one[BEST] for one in found.values()], y=places, kind=kind)
+        for rule, kind in DRAWN.items()
     ]
     return Chart(
         name=name,
         title=title,
-        x_label="average loss ÷ that of the paper's rule at its best λ in hindsight",
+        x_label="loss ÷ that at the best λ",
         y_label="",
         lines=[*lines, Line(label=BEST, x=[1.0, 1.0], y=[-0.5, len(found) - 0.5], kind="dashed")],
         log_x=True,

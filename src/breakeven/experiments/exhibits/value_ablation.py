@@ -66,5 +66,5 @@ def _harm(rows: list[list[Cell]]) -> str:
     for place, name in enumerate(VARIATIONS, start=2):
         ratios = [float(row[place] or 0.0) / float(row[1] or 1.0) for row in rows if row[place] is not None]
         if ratios:
-            words.append(f"{geometric_mean(ratios):.3g} ({name})")
-    return f"Losses beside those of `Value` as it is, in the geometric mean: {', '.join(words)}."
+            words.append(f"{name} {geometric_mean(ratios):.3g}")
+    return f"Losses are so many times those of `Value` as it is, in the geometric mean: {', '.join(words)}."

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from breakeven import theory
-from breakeven.beliefs.weights import noise_weight
+from breakeven.beliefs.types.weights import noise_weight
 from breakeven.errors import expect
 from breakeven.values import Prediction
 

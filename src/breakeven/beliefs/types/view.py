@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from breakeven.beliefs.tally import Tally
+from breakeven.beliefs.types.tally import Tally
 from breakeven.values import Saving, View
 
 

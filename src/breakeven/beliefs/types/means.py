@@ -10,13 +10,13 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.across_types import AcrossTypes, PriorStd
 from breakeven.beliefs.looks import Looks, OneByOne
-from breakeven.beliefs.tally import Tally
-from breakeven.beliefs.type_labels import Settled, TypeLabels
-from breakeven.beliefs.type_names import PLAIN, stored_type_name, type_name, type_names
-from breakeven.beliefs.type_savings import saving
-from breakeven.beliefs.type_view import TypeView
+from breakeven.beliefs.types.across import AcrossTypes, PriorStd
+from breakeven.beliefs.types.labels import Settled, TypeLabels
+from breakeven.beliefs.types.names import PLAIN, stored_type_name, type_name, type_names
+from breakeven.beliefs.types.savings import saving
+from breakeven.beliefs.types.tally import Tally
+from breakeven.beliefs.types.view import TypeView
 from breakeven.errors import expect
 from breakeven.values import Prediction, Saving, Traits, View
 

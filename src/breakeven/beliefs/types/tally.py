@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from breakeven.beliefs.weights import NOTHING, Weighed
+from breakeven.beliefs.types.weights import NOTHING, Weighed
 from breakeven.values import ExactSum, Prediction
 
 

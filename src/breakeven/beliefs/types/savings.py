@@ -4,19 +4,17 @@ Notation: σ the noise of a label, W how many labels' worth is known, the prior'
 the std s = σ/√W, its expected error is √(2/π)·s, and no label says anything of another type's mean.
 """
 
-from math import inf, sqrt
+from math import sqrt
 
 from breakeven import theory
-from breakeven.beliefs.across_types import ENOUGH, AcrossTypes
-from breakeven.beliefs.arrival_rates import arrival_rate
-from breakeven.beliefs.tally import Tally
-from breakeven.beliefs.type_labels import TypeLabels
-from breakeven.beliefs.weights import noise_weight
-from breakeven.values import Saving
+from breakeven.beliefs.types.across import ENOUGH, AcrossTypes
+from breakeven.beliefs.types.labels import TypeLabels
+from breakeven.beliefs.types.rates import arrival_rate
+from breakeven.beliefs.types.tally import Tally
+from breakeven.beliefs.types.weights import noise_weight
+from breakeven.values import COMING, UNKNOWN, Saving
 
 LEARNT = 2  # numbers learnt across types: their mean and their spread
-
-UNKNOWN, COMING = Saving(inf, inf), Saving(0.0, 0.0)
 
 
 def saving(labels: TypeLabels, across: AcrossTypes, tally: Tally, noise_std: float) -> Saving:

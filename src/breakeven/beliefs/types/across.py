@@ -3,9 +3,9 @@
 from math import fsum, inf, sqrt
 from typing import Any, Literal
 
-from breakeven.beliefs.tally import Tally
-from breakeven.beliefs.type_labels import TypeLabels
-from breakeven.beliefs.type_prior import TypePrior, learnt
+from breakeven.beliefs.types.labels import TypeLabels
+from breakeven.beliefs.types.prior import TypePrior, learnt
+from breakeven.beliefs.types.tally import Tally
 from breakeven.errors import expect
 from breakeven.values import Prediction
 

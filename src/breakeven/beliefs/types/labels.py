@@ -6,9 +6,9 @@ Sums are exact, so labels in any order, late, corrected or withdrawn, leave the 
 from collections.abc import Iterable
 from typing import Any
 
-from breakeven.beliefs.tally import Census, Tally
-from breakeven.beliefs.type_names import stored_type_name
-from breakeven.beliefs.weights import EVEN, NOTHING, Fading, Grade, Weighed, noise_weight
+from breakeven.beliefs.types.names import stored_type_name
+from breakeven.beliefs.types.tally import Census, Tally
+from breakeven.beliefs.types.weights import EVEN, NOTHING, Fading, Grade, Weighed, noise_weight
 from breakeven.values import ExactSum, Prediction
 
 Settled = tuple[Any, int, int, int, tuple[float, ...]]  # type, M_k, N_k, labels told, parts of their sum

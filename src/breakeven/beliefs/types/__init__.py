@@ -1,0 +1,8 @@
+"""Types: a mean for each, what labels say of it, and what is learnt across them.
+
+Reading order: names, tally, weights, labels; prior, across; rates, savings, view; means.
+"""
+
+from breakeven.beliefs.types.means import TypeMeans
+
+__all__ = ["TypeMeans"]

@@ -1,0 +1,55 @@
+"""`breakeven demo`: 442 diabetes patients, who of them needs the exam, and what that saves."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from breakeven.cli.output import AsJson
+
+if TYPE_CHECKING:
+    from breakeven.tables.source import Source
+
+EXAM = 100.0
+STORY = f"""442 diabetes patients arrive one by one. The label is a disease score a year later;
+an exam that tells it today costs as much as being wrong by {EXAM:.0f} points.
+"""
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("demo"),
+    as_json: AsJson = False,
+) -> None:
+    """Run the diabetes patients through it, and write the report."""
+    from breakeven.tables import check_polars
+
+    check_polars()
+    from breakeven.cli.bill import present
+    from breakeven.tables.options import Options
+    from breakeven.tables.program import Wish, read
+
+    wish = Wish(options=Options(label="score", cost=EXAM), compare=True, sweep=True)
+    cases, _ = read(patients(), wish)
+    if not as_json:
+        print(STORY)
+    present(cases, wish, seeds=None, out=out, as_json=as_json)
+
+
+def patients() -> "Source":
+    """The patients that scikit-learn brings, in a random order: the file is sorted by nothing known."""
+    import numpy as np
+    import polars as pl
+
+    from breakeven.errors import BreakevenError
+    from breakeven.tables.source import Source
+
+    try:
+        from sklearn.datasets import load_diabetes
+    except ImportError as error:
+        raise BreakevenError(
+            "scikit-learn, which has the patients, is needed; install it with `pip install 'breakeven[demo]'`"
+        ) from error
+    data = load_diabetes(scaled=False)
+    order = np.random.default_rng(0).permutation(len(data.target))
+    columns = dict(zip(data.feature_names, data.data[order].T, strict=True))
+    return Source("diabetes patients", pl.LazyFrame({**columns, "score": data.target[order]}))

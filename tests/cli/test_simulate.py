@@ -1,0 +1,243 @@
+"""`breakeven simulate`: from a file to the bill; one line for each fault."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from breakeven.cli import main
+from breakeven.tables import TableLearner
+from tests.tables.samples import smooth, typed
+
+ROOT = Path(__file__).parents[2]
+
+
+def simulate(capsys, *words):
+    """Run the command in this process: exit code, output and what it complains of."""
+    code = main(["simulate", *map(str, words)])
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture
+def cases(own):
+    path = own / "cases.csv"
+    smooth(80).write_csv(path)
+    return path
+
+
+# -- a run -----------------------------------------------------------------------------------------------
+
+
+def test_the_bill_is_a_table_and_everything_is_in_the_folder(capsys, cases, own):
+    code, out, err = simulate(
+        capsys, cases, "--label", "y", "--cost", 0.5, "--no-sweep", "--out", own / "bill"
+    )
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{cases}: 80 cases in ")
+    names = ["label everyone", "label no one *", "breakeven"]
+    rows = [line for line in out.splitlines() if line.startswith(tuple(names))]
+    assert [row[:24].strip() for row in rows] == names
+    assert all(len(line) <= 80 for line in out.splitlines() if str(own) not in line)
+    assert "Label noise alone" in out
+    assert out.endswith(f"Open {own / 'bill' / 'report.html'}\n")
+    files = {path.name for path in (own / "bill").iterdir()}
+    assert files == {"decisions.parquet", "learner.snapshot", "report.html", "summary.json"}
+
+
+def test_other_rules_prices_and_orders_follow(capsys, cases, own):
+    words = ("--label", "y", "--cost", 0.5, "--compare", "--trials", 2, "--out", own / "bill")
+    code, out, err = simulate(capsys, cases, *words)
+    assert (code, err) == (0, "")
+    parts = [
+        "label everyone",
+        "Other rules",
+        "random, equal spend",
+        "At other prices",
+        "Over shuffled orders",
+    ]
+    places = [out.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_json_is_one_document_and_what_the_folder_says(capsys, cases, own):
+    words = ("--label", "y", "--cost", 0.5, "--no-sweep", "--out", own / "bill", "--json")
+    code, out, err = simulate(capsys, cases, *words)
+    assert (code, err, out.count("\n")) == (0, "", 1)
+    told = json.loads(out)
+    assert told.pop("folder") == str(own / "bill")
+    assert told == json.loads((own / "bill" / "summary.json").read_text())
+
+
+def test_all_options_together(capsys, own):
+    frame = smooth(60).with_columns(
+        pl.Series("who", [f"p{i}" for i in range(60)]),
+        pl.Series("day", list(range(60, 0, -1))),
+        pl.Series("price", [0.5, 1.0] * 30),
+        pl.Series("sex", ["f", "m", None] * 20),
+    )
+    frame.write_ndjson(own / "cases.jsonl")
+    smooth(20, seed=1).with_columns(pl.lit("f").alias("sex")).write_csv(own / "owned.csv")
+    words = "--label y --features a,b --features sex --order day --id who --cost-column price --missing mean"
+    more = "--noise-std 0.1 --rule value --kernel matern52 --horizon 100 --error-cost 2 --delay 3 --seed 1"
+    files = ("--seed-labels", own / "owned.csv", "--out", own / "bill", "--no-sweep", "--json")
+    code, out, err = simulate(capsys, own / "cases.jsonl", *words.split(), *more.split(), *files)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["notes"][-1] == "20 missing values of 'sex' are of no category."
+    assert pl.read_parquet(own / "bill" / "decisions.parquet")["id"][0] == "p59"
+    learner = TableLearner.open(own / "bill")
+    assert learner.decide({"a": 0.0, "b": 1.0, "sex": "m"}, id="new").cost > 0
+
+
+def test_types_from_standard_input(breakeven, own):
+    table = typed(200).write_csv()
+    words = ("--label", "y", "--type", "kind", "--cost", "2", "--no-sweep", "--out", str(own / "bill"))
+    done = breakeven("simulate", "-", *words, input=table)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "standard input: 200 cases" in done.stdout
+    assert "pooled within types from the first" in " ".join(done.stdout.split())
+
+
+# -- ctrl-c ----------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_prints_the_bill_so_far_and_writes_what_is_done(own):
+    smooth(20_000).write_csv(own / "long.csv")
+    command = [sys.executable, "-m", "breakeven", "simulate", own / "long.csv", "--label", "y"]
+    command += ["--cost", "0.001", "--out", own / "bill"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        while not (own / "bill").exists():  # which is made just before the first round
+            assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate()
+    assert (running.returncode, err) == (2, "breakeven: interrupted\n")
+    assert "Interrupted: all numbers are of the first" in out
+    summary = json.loads((own / "bill" / "summary.json").read_text())
+    assert (summary["whole"], summary["cases"]) == (False, TableLearner.open(own / "bill").learner.rounds)
+
+
+def test_a_bar_is_drawn_on_a_terminal_and_shows_rounds_and_money(own):
+    smooth(300).write_csv(own / "cases.csv")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "breakeven", "simulate", own / "cases.csv", "--label", "y"]
+    words = ["--cost", "0.1", "--no-sweep", "--out", own / "bill"]
+    done = subprocess.run([*command, *words], stdout=subprocess.DEVNULL, stderr=theirs, check=False)
+    os.close(theirs)
+    drawn = b""
+    while True:
+        try:
+            drawn += os.read(ours, 65536)
+        except OSError:
+            break
+    os.close(ours)
+    assert done.returncode == 0
+    assert b"rounds/s" in drawn
+    assert b"spent" in drawn
+
+
+# -- bad input -------------------------------------------------------------------------------------------
+
+
+def write_truncated(path):
+    smooth(500).write_parquet(path)
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+BAD = {
+    "missing": (None, (), "expected a file, got none of that name"),
+    "empty": (lambda path: path.write_bytes(b""), (), "expected a table with a header and rows, got nothing"),
+    "no such column": (
+        lambda path: smooth().rename({"y": "score"}).write_csv(path),
+        ("--label", "scores"),
+        "expected a column 'scores', got none of that name; did you mean 'score'?",
+    ),
+    "a label of text": (
+        lambda path: typed().write_csv(path),
+        ("--label", "kind", "--features", "y"),
+        "row 1, column 'kind': expected a finite number, got 't4'; labels are numbers",
+    ),
+    "a late word": (
+        lambda path: path.write_text("a,y\n" + "1,2\n" * 3000 + "1,n/a\n"),
+        (),
+        "row 3,001, column 'y': expected a finite number, got 'n/a'",
+    ),
+    "a constant": (
+        lambda path: smooth().with_columns(pl.lit(3.0).alias("c")).write_csv(path),
+        (),
+        "row 1, column 'c': expected a feature that varies, got 3.0 in every row",
+    ),
+    "ids twice": (
+        lambda path: smooth().with_columns(pl.Series("who", ["x"] * 120)).write_csv(path),
+        ("--id", "who"),
+        "row 2, column 'who': expected an id only once, got 'x' again",
+    ),
+    "a thousand columns": (
+        lambda path: pl.DataFrame({f"c{i}": [1.0, 2.0] for i in range(999)} | {"y": [1, 2]}).write_csv(path),
+        (),
+        "expected 100 features at most, got 999, from column 'c0' to 'c998'",
+    ),
+    "invalid UTF-8": (
+        lambda path: path.write_bytes(b"a,y\n1,2\n2,3\n\xff\xfe,3\n"),
+        (),
+        "row 3, column 'a': expected text in UTF-8",
+    ),
+    "a truncated Parquet": (write_truncated, (), "expected a whole Parquet file"),
+    "missing values": (
+        lambda path: path.write_text("a,y\n1,2\n,3\n2,NA\n"),
+        (),
+        "row 2, column 'a': expected no missing values, got 2 rows with some (1 in 'a', 1 in 'y')",
+    ),
+}
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["words", "json"])
+@pytest.mark.parametrize(("make", "words", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_line_that_names_the_place(capsys, own, make, words, message, as_json):
+    path = own / "bad [1].data"
+    if make is not None:
+        make(path)
+    label = () if "--label" in words else ("--label", "y")
+    end = ("--cost", 1, "--out", own / "bill", *(["--json"] if as_json else []))
+    code, out, err = simulate(capsys, path, *label, *words, *end)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    told = json.loads(err)["error"]["message"] if as_json else err.removeprefix("breakeven: ")
+    assert told.startswith(str(path))
+    assert message in told
+    assert not (own / "bill").exists()
+
+
+REFUSED = {
+    "no price": ((), "cost: expected what a label costs, or a column that says so, got None"),
+    "one trial": (("--cost", "1", "--trials", "1"), "trials: expected 0, or 2 at least"),
+    "a price below 0": (("--cost", "-1"), "cost: expected a positive, finite number, got -1.0"),
+    "no such rule": (("--cost", "1", "--rule", "coin"), "Invalid value for '--rule'"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), REFUSED.values(), ids=REFUSED)
+def test_a_wrong_option_is_one_line(capsys, cases, own, words, message):
+    code, out, err = simulate(capsys, cases, "--label", "y", "--out", own / "bill", *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_a_folder_that_cannot_be_written_to_is_one_line_before_any_work(capsys, cases, own):
+    (own / "file").write_text("in the way")
+    code, out, err = simulate(capsys, cases, "--label", "y", "--cost", 1, "--out", own / "file" / "bill")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "could not write .writable" in err
+
+
+def test_without_polars_it_says_what_to_install(capsys, cases, monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    code, out, err = simulate(capsys, cases, "--label", "y", "--cost", 1)
+    assert (code, out) == (2, "")
+    assert (
+        err
+        == "breakeven: polars is needed to read tables; install it with `pip install 'breakeven[tables]'`\n"
+    )

@@ -1,0 +1,36 @@
+"""Small tables of past cases, and what is read and run of them."""
+
+import numpy as np
+import polars as pl
+
+from breakeven.tables.cases import read_cases
+from breakeven.tables.frames import framed
+from breakeven.tables.options import Options
+from breakeven.tables.run import run
+
+
+def smooth(rows=120, seed=0, unit=1.0):
+    """Two features, labels that depend on them smoothly."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, 2))
+    y = unit * (np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.1 * random.normal(size=rows))
+    return pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
+
+
+def typed(rows=400, types=5, seed=0):
+    """Types with means of their own; they are text."""
+    random = np.random.default_rng(seed)
+    which = random.integers(0, types, rows)
+    y = which + 0.5 * random.normal(size=rows)
+    return pl.DataFrame({"kind": [f"t{one}" for one in which], "y": y})
+
+
+def cases_of(frame, **options):
+    asked = Options(**{"label": "y", "cost": 1.0, **options})
+    return read_cases(framed("the frame", frame), asked), asked
+
+
+def run_of(frame, seeds=None, stop=lambda: False, **options):
+    cases, asked = cases_of(frame, **options)
+    owned = None if seeds is None else read_cases(framed("seeds", seeds), asked, cases.columns)
+    return run(cases, asked, seeds=owned, stop=stop)

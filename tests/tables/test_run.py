@@ -1,0 +1,195 @@
+"""A run is what a learner would have done, round by round, knowing only the past."""
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from breakeven import GaussianProcess, Learner, TypeMeans, Value, simulate
+from breakeven.beliefs import Prior
+from breakeven.errors import InvalidInput
+from breakeven.learner.bulk import stream as compiled
+from breakeven.tables import bulk
+from breakeven.tables.bill import row_of
+from breakeven.values import Decision
+from tests.tables.samples import run_of, smooth, typed
+
+
+def wanted(run):
+    return run.decisions.collect()["wants_label"].to_list()
+
+
+# -- what it decides -------------------------------------------------------------------------------------
+
+
+def test_it_decides_what_the_bare_learner_does():
+    frame = smooth(200)
+    belief = GaussianProcess(2, None, mean="fit", fit="growing", prior=Prior(), capacity="auto")
+    bare = Learner(belief, Value(horizon=200), label_cost=1.0)
+    trace = simulate(bare, frame.select("a", "b").to_numpy(), frame["y"].to_numpy())
+    run = run_of(frame)
+    assert wanted(run) == trace.wants_label.tolist()
+    assert row_of(run).total == pytest.approx(trace.ledger.total_loss, rel=1e-6)
+
+
+def test_types_too():
+    frame = typed()
+    bare = Learner(TypeMeans(0.5, prior_std="learn"), Value(horizon=len(frame)), label_cost=2.0)
+    trace = simulate(bare, frame["kind"].to_list(), frame["y"].to_numpy())
+    run = run_of(frame, type="kind", noise_std=0.5, cost=2.0)
+    assert wanted(run) == trace.wants_label.tolist()
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_units_of_inputs_labels_and_money_do_not_matter(unit):
+    frame = smooth(150)
+    other = frame.with_columns(pl.col("a") * unit + 3.0 * unit, pl.col("y") * unit)
+    plain, scaled = run_of(frame, cost=0.5), run_of(other, cost=0.5 * unit)
+    assert wanted(plain) == wanted(scaled)
+    errors = [run.decisions.collect()["error"].to_numpy() for run in (plain, scaled)]
+    np.testing.assert_allclose(errors[1] / unit, errors[0], rtol=1e-4, atol=1e-9)
+
+
+@pytest.mark.parametrize("rule", ["value", "threshold", "random", "variable"])
+def test_the_future_changes_nothing_of_the_past(rule):
+    frame = smooth(150)
+    moved = frame.with_columns(
+        pl.when(pl.int_range(pl.len()) < 80).then(pl.col(name)).otherwise(pl.col(name) * 1000.0 + 7.0)
+        for name in frame.columns
+    )
+    before, after = (run_of(one, rule=rule).decisions.head(80).collect() for one in (frame, moved))
+    assert_frame_equal(before, after, check_exact=True)
+
+
+def test_the_future_changes_nothing_of_types_either():
+    frame = typed()
+    moved = frame.with_columns(
+        pl.when(pl.int_range(pl.len()) < 300).then(pl.col("y")).otherwise(pl.col("y") * 1000.0)
+    )
+    before, after = (run_of(one, type="kind").decisions.head(300).collect() for one in (frame, moved))
+    assert_frame_equal(before, after, check_exact=True)
+
+
+def test_decisions_have_all_that_a_decision_has():
+    table = run_of(smooth(60)).decisions.collect()
+    own = {"prediction", "std", "noise_std", "label", "error"}
+    assert set(table.columns) == set(Decision.__struct_fields__) | own
+    assert table["id"].to_list() == list(range(1, 61))
+    assert table.filter("wants_label")["error"].to_list() == [0.0] * table["wants_label"].sum()
+
+
+def test_scales_are_frozen_at_the_first_arrivals_and_undone_in_what_is_shown():
+    frame = smooth(150, unit=1000.0)
+    run = run_of(frame, cost=1000.0)
+    first = frame.select("a", "b").head(20).to_numpy()
+    assert run.learner.scales.centre == pytest.approx(first.mean(axis=0).tolist())
+    assert run.learner.scales.spread == pytest.approx(first.std(axis=0).tolist())
+    late = run.decisions.tail(50).collect()
+    assert late["std"].min() > 1.0
+    np.testing.assert_allclose(late["prediction"], late["label"], atol=600.0)
+
+
+# -- what else may come ----------------------------------------------------------------------------------
+
+
+def test_late_labels_are_still_awaited_at_the_end():
+    frame = smooth(100)
+    run = run_of(frame, delay=30, rule="random")
+    bought = run.decisions.collect()["wants_label"].to_numpy()
+    assert len(run.learner.learner.pending) == bought[-30:].sum()
+    assert row_of(run).labels == bought.sum()
+
+
+def test_a_delay_of_the_whole_stream_predicts_without_any_label():
+    run = run_of(smooth(60), delay=60, rule="random", noise_std=0.1)
+    assert set(run.decisions.collect()["prediction"]) == {0.0}
+
+
+def test_labels_already_owned_are_free_and_save_labels():
+    frame = smooth(200)
+    alone, helped = run_of(frame), run_of(frame, seeds=smooth(100, seed=1))
+    assert row_of(helped).labels < row_of(alone).labels
+    assert helped.learner.learner.belief.labels == 100 + row_of(helped).labels
+
+
+def test_every_label_may_have_its_own_price():
+    frame = smooth(100).with_columns(pl.Series("price", [0.01, 1e6] * 50))
+    run = run_of(frame, cost=None, cost_column="price")
+    table = run.decisions.collect()
+    dear = table.filter(pl.col("wants_label") & (pl.col("cost") == 1e6)).height
+    assert dear <= 3  # the first are bought at any price
+    assert row_of(run).spend == table.filter("wants_label")["cost"].sum()
+
+
+def test_ids_are_those_of_the_table():
+    frame = smooth(50).with_columns(pl.Series("who", [f"p{i}" for i in range(50)]))
+    run = run_of(frame, id="who", delay=50, rule="random")
+    assert run.decisions.collect()["id"].to_list() == frame["who"].to_list()
+    assert set(run.learner.learner.pending) <= set(frame["who"])
+
+
+def test_a_run_that_is_stopped_has_whole_rounds_only():
+    rounds = iter(range(1000))
+    run = run_of(smooth(100), stop=lambda: next(rounds) >= 21)
+    assert not run.whole
+    assert len(run.cases) == run.decisions.collect().height == run.learner.learner.rounds < 100
+    run.learner.learner.decide([0.0, 0.0])
+
+
+# -- noise of types --------------------------------------------------------------------------------------
+
+
+def test_the_noise_of_types_is_pooled_from_the_first_labels_which_are_all_bought():
+    run = run_of(typed(), type="kind")
+    table = run.decisions.collect()
+    assert table["reason"].head(run.noise.warmup).to_list() == ["warmup"] * run.noise.warmup
+    assert 20 <= run.noise.warmup <= 30
+    assert run.noise.std == pytest.approx(0.5, rel=0.5)
+
+
+def test_owned_labels_tell_the_noise_for_nothing():
+    run = run_of(typed(), seeds=typed(seed=1), type="kind")
+    assert run.noise.warmup == 0
+    assert run.noise.std == pytest.approx(0.5, rel=0.1)
+    assert run.noise.words == "pooled within types from 400 labels already owned"
+
+
+def test_where_no_type_comes_twice_the_spread_of_all_is_taken_and_said():
+    frame = pl.DataFrame({"kind": [f"t{i}" for i in range(300)], "y": np.arange(300.0)})
+    run = run_of(frame, type="kind", rule="threshold")
+    assert run.noise.warmup == 200
+    assert "may be too large" in run.noise.words
+
+
+def test_with_a_delay_the_noise_of_types_must_be_given():
+    with pytest.raises(InvalidInput, match="noise_std: expected a number: with a delay"):
+        run_of(typed(), type="kind", delay=5)
+
+
+# -- long streams ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["threshold", "random", "always"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_compiled_loops_decide_as_one_by_one(monkeypatch, rule, whole):
+    pytest.importorskip("numba")
+    frame = typed(3000).with_columns(pl.col("kind").str.slice(1).cast(pl.Int64) if whole else pl.col("kind"))
+    alone = run_of(frame, type="kind", rule=rule, cost=0.1, noise_std=0.5).decisions.collect()
+    monkeypatch.setattr(compiled, "SHORTEST", 100)
+    monkeypatch.setattr(bulk, "CHUNK", 1000)
+    together = run_of(frame, type="kind", rule=rule, cost=0.1, noise_std=0.5)
+    assert_frame_equal(together.decisions.collect(), alone, rel_tol=1e-12)
+    assert together.learner.learner.rounds == 3000
+
+
+def test_long_tables_are_kept_on_disk(monkeypatch):
+    frame = smooth(100)
+    here = run_of(frame).decisions.collect()
+    monkeypatch.setattr("breakeven.tables.record.IN_MEMORY", 10)
+    monkeypatch.setattr("breakeven.tables.record.KEPT", 16)
+    run = run_of(frame)
+    folder = run.record._folder
+    assert len(list(folder.iterdir())) > 3
+    assert_frame_equal(run.decisions.collect(), here)
+    del run
+    assert not folder.exists()
