@@ -15,7 +15,7 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 demo: $(READY)
-	$(BIN)/python examples/diabetes.py
+	$(BIN)/breakeven demo
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,6 +1,5 @@
 """Draw the pictures of the documentation: `python docs/figures.py` writes them to docs/images."""
 
-import sys
 from pathlib import Path
 
 import matplotlib
@@ -10,12 +9,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from breakeven import GaussianProcess, Learner, Prior, Value, simulate
+from breakeven.cli.demo import EXAM, patients
 from breakeven.datasets import BRANIN, branin_stream
+from breakeven.tables.cases import read_cases
+from breakeven.tables.options import Options
+from breakeven.tables.run import run
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "examples"))
-
-import diabetes  # noqa: E402  (found only now)
 
 SPENT, MISSED, INK = "#2a6f97", "#a9d6e5", "#222222"
 PRICE, ROUNDS, MOMENTS, STEPS = 100.0, 300, (20, 100), 61
@@ -23,15 +23,17 @@ PRICE, ROUNDS, MOMENTS, STEPS = 100.0, 300, (20, 100), 61
 
 def draw_diabetes() -> None:
     """The running cost a patient, split into exams and errors, below that of examining everyone."""
-    ledger = diabetes.stream()[1]
-    seen = np.arange(1, ledger.rounds + 1)
-    spend, loss = ledger.running_average_spend, ledger.running_average_loss
+    options = Options(label="score", cost=EXAM)
+    decisions = run(read_cases(patients(), options), options).decisions.collect()
+    seen = np.arange(1, len(decisions) + 1)
+    spend = EXAM * decisions["wants_label"].to_numpy().cumsum() / seen
+    loss = spend + decisions["error"].to_numpy().cumsum() / seen
     figure, axes = plt.subplots(figsize=(8.0, 3.6), dpi=160, layout="constrained")
     axes.fill_between(seen, 0, spend, color=SPENT, linewidth=0)
     axes.fill_between(seen, spend, loss, color=MISSED, linewidth=0)
     axes.plot(seen, loss, color=INK, linewidth=1.2)
-    axes.axhline(diabetes.EXAM, color=INK, linewidth=1.2, linestyle=(0, (5, 3)))
-    axes.text(seen[-1], diabetes.EXAM + 3, "examine everyone", ha="right", color=INK)
+    axes.axhline(EXAM, color=INK, linewidth=1.2, linestyle=(0, (5, 3)))
+    axes.text(seen[-1], EXAM + 3, "examine everyone", ha="right", color=INK)
     axes.text(300, 8, "spent on exams", color="white", ha="center")
     axes.text(300, 40, "missed by predictions", color=INK, ha="center")
     axes.annotate(

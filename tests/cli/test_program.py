@@ -13,6 +13,7 @@ from breakeven.cli import main
 from breakeven.cli.program import app
 
 HELP = [["--help"], [], ["datasets", "--help"], ["datasets", "fetch", "--help"], ["bench", "--help"]]
+HELP += [[name, "--help"] for name in ("demo", "simulate", "plan")]
 SCRIPT = Path(sys.executable).with_name("breakeven")
 
 

@@ -1,28 +1,49 @@
-"""Everything fenced as Python in the README and the docs runs, block after block."""
+"""Everything fenced as Python or as shell in the README and the docs runs, block after block."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from breakeven.cli import main
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
-def blocks(page):
+def examples(page):
+    """Every block with its language."""
     text = page.read_text()
     for found in BLOCK.finditer(text):
-        line = text[: found.start(1)].count("\n")
-        yield "\n" * line + found.group(1)  # so that a traceback names the page's own line
+        line = text[: found.start(2)].count("\n")
+        yield found.group(1), "\n" * line + found.group(2)  # so that a traceback names the page's own line
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text()], ids=lambda p: p.name)
-def test_the_examples_of_a_page_run_in_order(page):
+def blocks(page):
+    """The Python of a page."""
+    return [block for language, block in examples(page) if language == "python"]
+
+
+def run_shell(block):
+    """Each line that calls our program; others, such as an installation, are not ours to test."""
+    for line in block.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["breakeven"]:
+            assert main(words[1:]) == 0, line
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if any(examples(p))], ids=lambda p: p.name)
+def test_the_examples_of_a_page_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     names = {"__name__": "documents"}
-    for block in blocks(page):
-        exec(compile(block, str(page), "exec"), names)
+    for language, block in examples(page):
+        if language == "sh":
+            run_shell(block)
+        else:
+            exec(compile(block, str(page), "exec"), names)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

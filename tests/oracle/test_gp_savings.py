@@ -185,3 +185,11 @@ def test_a_faded_process_is_as_unsure_as_at_first():
 def test_fading_parameters_are_kept_and_read_back():
     parameters = Parameters(KERNEL, 0.1, 2.0, half_life=7.0)
     assert Parameters.of(parameters.plain()) == parameters
+
+
+@pytest.mark.parametrize("noise_std", [0.05, 2.0])
+def test_a_label_that_is_the_answer_saves_its_whole_expected_error(belief, noise_std):
+    belief.watch(4)
+    view = belief.look(np.array([0.2, 0.4]))
+    expected = sqrt(2 / pi) * np.hypot(view.uncertainty, noise_std)
+    assert view.saves(noise_std).outright == pytest.approx(expected)

@@ -130,6 +130,16 @@ def test_a_folder_goes_on_where_the_run_ended(tmp_path, outcome):
     assert pl.read_parquet(tmp_path / "decisions.parquet").equals(outcome.decisions)
 
 
+def test_a_learner_can_be_kept_in_its_folder(tmp_path, outcome):
+    outcome.write(tmp_path)
+    learner, row = TableLearner.open(tmp_path), {"a": 2.0, "b": 2.0}
+    decision = learner.decide(row, id="late", force=True)
+    learner.save(tmp_path)
+    again = TableLearner.open(tmp_path)
+    assert again.learner.pending[decision.id].cost == 0.5
+    assert again.tell("late", 1.0) == learner.tell("late", 1.0)
+
+
 def test_the_summary_is_written_last_and_goes_first(tmp_path, outcome):
     outcome.write(tmp_path)
 

@@ -11,6 +11,7 @@ from breakeven.errors import InvalidInput
 from breakeven.learner.bulk import stream as compiled
 from breakeven.tables import bulk
 from breakeven.tables.bill import row_of
+from breakeven.tables.outcome import Outcome
 from breakeven.values import Decision
 from tests.tables.samples import run_of, smooth, typed
 
@@ -130,10 +131,16 @@ def test_ids_are_those_of_the_table():
 
 def test_a_run_that_is_stopped_has_whole_rounds_only():
     rounds = iter(range(1000))
-    run = run_of(smooth(100), stop=lambda: next(rounds) >= 21)
+    run = run_of(smooth(100), stop=lambda: next(rounds) >= 20)
     assert not run.whole
     assert len(run.cases) == run.decisions.collect().height == run.learner.learner.rounds < 100
     run.learner.learner.decide([0.0, 0.0])
+
+
+def test_a_run_that_is_stopped_at_once_has_one_round():
+    run = run_of(smooth(100), stop=lambda: True)
+    assert (len(run.cases), row_of(run).labels) == (1, 1)
+    assert Outcome(run).bill.chosen_row.spend == 1.0
 
 
 # -- noise of types --------------------------------------------------------------------------------------

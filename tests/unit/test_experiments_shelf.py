@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 import breakeven
+from breakeven import files
 from breakeven.experiments import Curve, Job, Shelf, Workshop
 from breakeven.experiments.runs import shelf
 from breakeven.experiments.runs.panel_job import PanelJob
@@ -56,7 +57,7 @@ def copied(tmp_path, monkeypatch):
     """A copy of the package, whose fingerprint is taken."""
     root = tmp_path / "breakeven"
     shutil.copytree(Path(breakeven.__file__).parent, root, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(breakeven, "__file__", str(root / "__init__.py"))
+    monkeypatch.setattr(files, "__file__", str(root / "files.py"))
     return root
 
 

@@ -100,6 +100,22 @@ def test_the_headline_is_honest(total, words):
 def test_a_cheaper_way_is_named():
     assert lead(small(row("never", 50.0), row(), chosen="Value")).endswith(" Cheaper still: never, 50.")
     assert "Cheaper" not in lead(small(row("never", 70.0), row(), chosen="Value"))
+    assert "Cheaper" not in lead(small(row(total=130.0), chosen="Value"))
+
+
+def test_titles_say_nothing_twice():
+    def titles(*figures):
+        page = html(small(chosen="label everyone", sections=[Section(title="S", figures=list(figures))]), "")
+        return re.findall(r"<h[23]>(.*?)</h[23]>", page)
+
+    def figure(*names):
+        charts = [Chart(name=name, title=name, x_label="", y_label="", lines=[]) for name in names]
+        data = Table(name="", title="", columns=[], rows=[])
+        return Figure(name="".join(names), title="F", charts=charts, data=data)
+
+    assert titles(figure("a")) == ["S"]
+    assert titles(figure("a", "b")) == ["S", "a", "b"]
+    assert titles(figure("a"), figure("b", "c")) == ["S", "F", "F", "b", "c"]
 
 
 def test_a_share_of_nothing_is_none():

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from breakeven.values import BillRow, Sweep
 
 WIDTH = 80
-HEAD = f"{'':<24}{'labels':>8}{'spend':>11}{'mean error':>12}{'total':>11}{'saved':>14}"
+NAME = 22  # letters of a name
+HEAD = f"{'':<{NAME}}{'labels':>11}{'spend':>11}{'mean error':>11}{'total':>11}{'saved':>14}"
 
 
 def present(cases: "Cases", wish: "Wish", *, seeds: "Cases | None", out: Path, as_json: bool) -> None:
@@ -27,8 +28,8 @@ def present(cases: "Cases", wish: "Wish", *, seeds: "Cases | None", out: Path, a
     from breakeven import files, report
     from breakeven.tables.program import carry_out
 
-    files.check_folder(out)
     with interruptible() as stop:
+        files.check_folder(out)
         with rounds(hidden=as_json) as progress:
             outcome = carry_out(
                 cases,
@@ -74,11 +75,11 @@ def line(row: "BillRow") -> str:
 
     >>> from breakeven.values import BillRow
     >>> print(line(BillRow(name="breakeven", labels=6, spend=60, mean_error=0.25, total=75, saved=25)))
-    breakeven                      6         60        0.25         75      25 (25%)
+    breakeven                       6         60       0.25         75      25 (25%)
     """
     saved = f"{amount(row.saved)} ({row.share_saved:.0%})" if row.saved else "0"
     numbers = (row.labels, row.spend, row.mean_error, row.total)
-    return f"{row.name:<24}{_numbers(*numbers)}{saved:>14}"
+    return f"{row.name:<{NAME}}{_numbers(*numbers)}{saved:>14}"
 
 
 def interval(row: "BillRow") -> str:
@@ -89,9 +90,11 @@ def interval(row: "BillRow") -> str:
 def amount(money: float) -> str:
     """Money, with digits as long as they matter.
 
-    >>> amount(44200.0), amount(12.345), amount(0.0123)
-    ('44,200', '12.3', '0.0123')
+    >>> amount(44200.0), amount(12.345), amount(0.0123), amount(1e9)
+    ('44,200', '12.3', '0.0123', '1,000.0M')
     """
+    if abs(money) >= 1e7:
+        return f"{money / 1e6:,.1f}M"
     return f"{money:,.0f}" if abs(money) >= 100 else f"{money:.3g}"
 
 
@@ -99,14 +102,14 @@ def _sweep(sweep: "Sweep") -> list[str]:
     """A row for each price."""
     numbers = zip(sweep.labels, sweep.spend, sweep.mean_error, sweep.total, strict=True)
     rows = zip(sweep.prices, numbers, sweep.saved, strict=True)
-    head = f"{'a label costs':<24}{HEAD[24:]}"
+    head = f"{'a label costs':<{NAME}}{HEAD[NAME:]}"
     return [head] + [
-        f"{amount(price):<24}{_numbers(*some)}{amount(saved):>14}" for price, some, saved in rows
+        f"{amount(price):<{NAME}}{_numbers(*some)}{amount(saved):>14}" for price, some, saved in rows
     ]
 
 
 def _numbers(labels: float, spend: float, error: float, total: float) -> str:
-    return f"{labels:>8,.10g}{amount(spend):>11}{error:>12.4g}{amount(total):>11}"
+    return f"{labels:>11,.10g}{amount(spend):>11}{error:>11.4g}{amount(total):>11}"
 
 
 def _words(notes: Sequence[str]) -> list[str]:

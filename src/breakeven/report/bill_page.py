@@ -64,7 +64,7 @@ def _policy(*scripts: str) -> str:
 
 
 def _section(section: Section, before_figures: str = "") -> str:
-    figures = joined(_figure(figure, section.title) for figure in section.figures)
+    figures = joined(_figure(figure, alone=len(section.figures) == 1) for figure in section.figures)
     return f"""<section>
 <h2>{escape(section.title)}</h2>
 {paragraphs(section.text)}
@@ -78,11 +78,12 @@ def _table(table: Table) -> str:
     return f'<div class="table">\n<h3>{escape(table.title)}</h3>\n{table_box(table)}\n</div>'
 
 
-def _figure(figure: Figure, under: str) -> str:
+def _figure(figure: Figure, *, alone: bool) -> str:
+    """A figure alone in its section needs no title of its own, nor does a chart alone in its figure."""
     wide = ' class="wide"' if len(figure.charts) > 1 else ""
     caption = f"<figcaption><p>{marked(figure.caption)}</p></figcaption>" if figure.caption else ""
     return f"""<figure{wide}>
-{f"<h3>{escape(figure.title)}</h3>" if figure.title != under else ""}
+{"" if alone else f"<h3>{escape(figure.title)}</h3>"}
 <div class="charts">
 {joined(_chart(figure, chart) for chart in figure.charts)}
 </div>
@@ -91,7 +92,7 @@ def _figure(figure: Figure, under: str) -> str:
 
 
 def _chart(figure: Figure, chart: Chart) -> str:
-    title = f"<h4>{escape(chart.title)}</h4>\n" if chart.title != figure.title else ""
+    title = f"<h3>{escape(chart.title)}</h3>\n" if len(figure.charts) > 1 else ""
     box = f'<div class="chart" role="group" data-chart="{escape(picture_name(figure, chart))}"'
     return f'<div>\n{title}{box} aria-label="{escape(chart_words(chart))}"></div>\n</div>'
 

@@ -5,7 +5,6 @@ body { max-width: 76rem; }
 .overline { margin: 0 0 .25rem; color: var(--quiet); }
 h1 { max-width: none; font-size: clamp(1.9rem, 5.5vw, 3.2rem); letter-spacing: -.02em; text-wrap: balance; }
 header { max-width: none; margin-bottom: 2.25rem; }
-h4 { margin: 0 0 .25rem; font-size: 1rem; font-weight: 600; overflow-wrap: break-word; }
 th, li, dd, label { overflow-wrap: anywhere; }
 .bill { border-top: 1px solid var(--rule); border-bottom: 1px solid var(--rule); font-size: 1rem; }
 caption { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }

@@ -34,7 +34,7 @@ def lead(bill: Bill) -> str:
         f"{shown(row.total)} in all. Labelling everyone costs {shown(everyone.total)}."
     )
     cheapest = min(bill.rows, key=lambda other: other.total)
-    if cheapest.total < row.total:
+    if cheapest.total < min(row.total, everyone.total):
         told += f" Cheaper still: {escape(cheapest.name)}, {shown(cheapest.total)}."
     return told
 

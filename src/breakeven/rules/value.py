@@ -6,6 +6,7 @@ belief forgets, arrivals count the less the later they come.
 """
 
 from math import exp, expm1, inf, log
+from typing import Literal
 
 from breakeven.errors import expect
 from breakeven.rules.rule import Rule
@@ -19,19 +20,24 @@ class Value(Rule):
     stream that outlives its horizon. The belief keeps at most `reservoir` past arrivals, which stand for
     those to come. `lessons=False` leaves out what a label teaches about the belief's own parameters.
 
+    Errors count against f; with `scored="labels"` against the labels themselves, so a label saves all of the
+    error at its own arrival, noise and all: right where the label is what one wants to know.
+
     >>> Value(horizon=1000)
-    Value(horizon=1000, reservoir=256, lessons=True)
+    Value(horizon=1000, reservoir=256, lessons=True, scored='truth')
     """
 
     horizon: int | None = None
     reservoir: int = 256
     lessons: bool = True
+    scored: Literal["truth", "labels"] = "truth"
 
     def __post_init__(self) -> None:
         if self.horizon is not None:
             self.horizon = expect.whole("horizon", self.horizon, least=1)
         self.reservoir = expect.whole("reservoir", self.reservoir, least=1)
         expect.truth("lessons", self.lessons)
+        expect.one_of("scored", self.scored, ("truth", "labels"))
 
     def check_start(self, rounds: int, cost: float) -> None:
         """A horizon must lie ahead."""
@@ -62,7 +68,8 @@ class Value(Rule):
     def _worth(self, view: View, offer: Offer) -> float:
         saving = view.saves(offer.noise_std)
         later = saving.later + saving.lesson if self.lessons else saving.later
-        return saving.here + (_lasting(self.left(view.round), saving.half_life) * later if later else 0.0)
+        here = saving.here if self.scored == "truth" else saving.outright
+        return here + (_lasting(self.left(view.round), saving.half_life) * later if later else 0.0)
 
     def _reason(self, worth: float, price: float, round: int) -> str:
         if worth == inf:
@@ -77,7 +84,7 @@ def _lasting(left: int, half_life: float) -> float:
     """How many of the arrivals left a saving counts for; it fades as the square of a covariance does.
 
     >>> _lasting(100, inf), round(_lasting(100, half_life=10.0), 2)
-    (100, 6.72)
+    (100, 6.73)
     """
     if half_life == inf:
         return left
@@ -87,4 +94,4 @@ def _lasting(left: int, half_life: float) -> float:
 
 def _gain(worth: float, offer: Offer) -> tuple[float, float]:
     """What an offer brings beyond its price; between those that bring ∞, information for the price."""
-    return worth - offer.price, -offer.price * offer.noise_std**2
+    return worth - offer.price, -offer.per_information

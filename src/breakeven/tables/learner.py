@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import msgspec
 
+from breakeven import files
 from breakeven.errors import BreakevenError, expect
 from breakeven.learner import Learner
 from breakeven.tables.columns import Columns
@@ -60,6 +61,10 @@ class TableLearner:
                 f"got one without a whole {SUMMARY} and {SNAPSHOT}"
             ) from error
         return cls(Learner.restore(blob), kept.columns, kept.scales)
+
+    def save(self, folder: str | Path) -> None:
+        """Keep the learner in the folder it came from, whole or not at all; `open` goes on to the bit."""
+        files.write(Path(folder), SNAPSHOT, self.learner.snapshot())
 
     def decide(
         self,

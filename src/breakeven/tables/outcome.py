@@ -26,6 +26,7 @@ class Outcome:
         self.more: list[BillRow] = []
         self.sweep: Sweep | None = None
         self.trials: list[BillRow] = []
+        self.folder = "bill"  # to go on from; known once it is written
 
     @property
     def learner(self) -> TableLearner:
@@ -72,7 +73,7 @@ class Outcome:
             chosen=name_of(run.options),
             sections=sections(run),
             sweep=self.sweep,
-            configuration=configuration(run),
+            configuration=configuration(run, self.folder),
             notes=self.notes,
         )
 
@@ -101,6 +102,7 @@ class Outcome:
         `report` is `breakeven.report.write_bill`, or nothing where no page is wanted.
         """
         folder = Path(folder)
+        self.folder = folder.name
         (folder / SUMMARY).unlink(missing_ok=True)
         files.write_by(folder, DECISIONS, lambda file: self.run.decisions.sink_parquet(file.name))
         files.write(folder, SNAPSHOT, self.learner.learner.snapshot())

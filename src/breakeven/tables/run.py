@@ -115,8 +115,8 @@ class _Walk:
     # -- rounds --------------------------------------------------------------------------------------
 
     def go(self) -> None:
-        """All rounds, or as many as there are before it is stopped."""
-        while self.done < len(self._cases) and not self._frozen and not self._stop():
+        """All rounds, or as many as there are before it is stopped; one at least, so that there is a bill."""
+        while not self._frozen and self.done < len(self._cases) and not (self.done and self._stop()):
             self._step()
             self._freeze_if_due()
         if self._stop() or self.done == len(self._cases):

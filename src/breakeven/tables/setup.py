@@ -14,7 +14,7 @@ def make_rule(options: Options, rounds: int) -> Rule:
     """The rule by its name; rounds are those that will come, unless a horizon is given."""
     match options.rule:
         case "value":
-            return Value(horizon=rounds if options.horizon is None else options.horizon)
+            return Value(horizon=rounds if options.horizon is None else options.horizon, scored="labels")
         case "threshold":
             return Threshold()
         case "random":

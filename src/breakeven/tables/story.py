@@ -153,7 +153,7 @@ def _figure(name: str, title: str, charts: list[Chart]) -> Figure:
 # -- words to copy -----------------------------------------------------------------------------------------
 
 
-def configuration(run: Run) -> str:
+def configuration(run: Run, folder: str) -> str:
     """The learner as Python, to be copied: how to go on from the folder, and how to start afresh."""
     columns, options = run.learner.columns, run.options
     names = [columns.type] if columns.type is not None else [one.name for one in columns.features]
@@ -163,7 +163,7 @@ def configuration(run: Run) -> str:
         [
             "from breakeven.tables import TableLearner",
             "",
-            'learner = TableLearner.open("bill")   # the folder that this run wrote',
+            f"learner = TableLearner.open({folder!r})   # the folder that this run wrote",
             f'decision = learner.decide({{{row}}}, id="…")',
             "if decision.wants_label:",
             "    learner.tell(decision.id, …)        # now, or days later",

@@ -30,17 +30,20 @@ class Saving(Struct, frozen=True, gc=False):
 
     `here` is at the arrival itself, `later` at an arrival still to come, on average over these, and `lesson`
     there too, by what the label teaches about the belief's own parameters. ∞ where nothing is known yet.
-    A belief that forgets says its `half_life` in rounds: savings fade as certainty does.
+    `outright` is the expected distance of the prediction from the label itself: all of it goes where a
+    labelled arrival is answered by its label. A belief that forgets says its `half_life` in rounds: savings
+    fade as certainty does.
     """
 
     here: float
     later: float
     lesson: float = 0.0
     half_life: float = inf
+    outright: float = inf
 
 
 UNKNOWN = Saving(inf, inf)  # nothing says yet how large errors are
-COMING = Saving(0.0, 0.0)  # the labels that will say so are on their way
+COMING = Saving(0.0, 0.0, outright=0.0)  # the labels that will say so are on their way
 
 
 class Offer(Struct, frozen=True, gc=False):

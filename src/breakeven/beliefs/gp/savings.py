@@ -25,14 +25,13 @@ def saving(
     The point itself stands for arrivals to come, too. `lesson` is the share of their errors that goes by what
     the label teaches.
     """
-    gone = variance * variance / (variance + noise_variance)
-    here = theory.EXPECTED_ERROR * float(_drop(variance, gone))
-    there = theory.EXPECTED_ERROR * float(
-        np.sum(_drop(variances, reach * reach / (variance + noise_variance)))
-    )
+    spread = variance + noise_variance
+    here = theory.EXPECTED_ERROR * float(_drop(variance, variance * variance / spread))
+    there = theory.EXPECTED_ERROR * float(np.sum(_drop(variances, reach * reach / spread)))
     errors = theory.EXPECTED_ERROR * (float(np.sqrt(variances).sum()) + sqrt(variance))
     count = len(variances) + 1
-    return Saving(here, (there + here) / count, lesson * errors / count, half_life)
+    outright = theory.EXPECTED_ERROR * sqrt(spread)
+    return Saving(here, (there + here) / count, lesson * errors / count, half_life, outright)
 
 
 def lesson_share(parameters: int, labels: int) -> float:

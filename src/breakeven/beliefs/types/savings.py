@@ -4,7 +4,7 @@ Notation: σ the noise of a label, W how many labels' worth is known, the prior'
 the std s = σ/√W, its expected error is √(2/π)·s, and no label says anything of another type's mean.
 """
 
-from math import sqrt
+from math import hypot, sqrt
 
 from breakeven import theory
 from breakeven.beliefs.types.across import ENOUGH, AcrossTypes
@@ -30,7 +30,8 @@ def saving(labels: TypeLabels, across: AcrossTypes, tally: Tally, noise_std: flo
         taught = lesson(max(census.asked, 1), prior.std, (census.overlooked + 1) / rounds)
     rate = arrival_rate(tally.arrivals + 1, rounds, types)
     # it falls with age as the weight of the label does, that of a process as the square of a covariance
-    return Saving(here, rate * here, taught, 2.0 * labels.half_life)
+    outright = theory.EXPECTED_ERROR * hypot(prior.noise_std / sqrt(known), noise_std)
+    return Saving(here, rate * here, taught, 2.0 * labels.half_life, outright)
 
 
 def drop(noise_std: float, known: float, more: float) -> float:

@@ -13,7 +13,6 @@ import msgspec
 import numpy
 import scipy
 
-import breakeven
 from breakeven import files
 from breakeven.experiments.runs.curve import Curve
 from breakeven.experiments.runs.job import Job
@@ -65,7 +64,7 @@ def fingerprint() -> bytes:
     """
     versions = (platform.python_version(), numpy.__version__, scipy.__version__, platform.machine())
     content = sha256(repr(versions).encode())
-    root = Path(breakeven.__file__).parent
+    root = Path(files.__file__).parent
     for path in sorted(root.rglob("*.py")):
         name = path.relative_to(root).as_posix()
         if not name.startswith(NOT_RUN):
