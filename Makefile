@@ -45,4 +45,4 @@ bench: $(READY_BENCH)
 	$(BIN)/python benchmarks/page.py bench
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist bill demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -13,8 +13,8 @@ HEAD = """# The command line
 
 Every command, as it explains itself. This page is made by `python docs/cli.py`.
 
-All take `--json`, which prints one JSON document and hides the progress bar. What goes wrong is one line on standard
-error and exit code 2: with `--json` an object `{"error": {"kind": …, "message": …}}`.
+All take `--json`, which prints one JSON document and hides the progress bar. What goes wrong is one line on
+standard error and exit code 2: with `--json` an object `{"error": {"kind": …, "message": …}}`.
 """
 
 

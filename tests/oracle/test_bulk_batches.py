@@ -108,6 +108,7 @@ def test_every_reason_that_a_rule_gives_is_met():
         reasons |= {decision.reason for decision in decisions}
     assert reasons == {
         "unsure", "sure", "on_their_way", "first_of_type", "drawn", "not_drawn", "always", "never",
+        "nothing_known", "worth_it", "not_worth_it", "worth_it_late", "not_worth_it_late",
         "above_moving", "not_above_moving", "below_moving", "not_below_moving", "over_budget",
     }  # fmt: skip
 

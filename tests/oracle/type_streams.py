@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 from hypothesis import strategies as st
 
-from breakeven import Always, Never, RandomSelect, Threshold, VariableUncertainty
+from breakeven import Always, Never, RandomSelect, Threshold, Value, VariableUncertainty
 from breakeven.learner.bulk import coding, stream, tables
 
 RULES = {
@@ -20,6 +20,8 @@ RULES = {
     "uncertain": VariableUncertainty("uncertain", theta=0.3),
     "uncertain_budget": VariableUncertainty("uncertain", budget=0.1),
     "original": VariableUncertainty("original", budget=0.2, theta=0.9, lately=3.0),
+    "value": Value(),
+    "value_until": Value(horizon=130),
 }
 NAMES = ["a", "b", b"a", 3, -7, 2**62, ("a", 3), ("a", ("b", b"c"))]
 HARD = [1e16, 1.0, -1e16, 1e100, -1e100, 1e-300, 5e-324, -5e-324, 2.0**-1030, 0.1, 1 / 3, -0.0, 2.0**53, 0.5]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breakeven import Learner, Never, Threshold, TypeMeans
+from breakeven import Learner, Never, Threshold, TypeMeans, Value
 from breakeven.learner import bulk
 from breakeven.learner.bulk import stream
 
@@ -188,10 +188,13 @@ def test_a_noise_beyond_all_bounds_neither_overflows_nor_vanishes():
     assert 0.0 < belief.predict("a").std < inf
 
 
-@pytest.mark.parametrize("belief", [TypeMeans(0.1, forgetting=9.0), TypeMeans(0.1, prior_std=1.0)])
-def test_long_streams_of_such_types_run_one_by_one(belief, monkeypatch):
+@pytest.mark.parametrize(
+    ("more", "rule"),
+    [({"forgetting": 9.0}, Threshold()), ({"forgetting": 9.0}, Value()), ({"prior_std": 1.0}, Threshold())],
+)
+def test_long_streams_of_such_types_run_one_by_one(more, rule, monkeypatch):
     monkeypatch.setattr(stream, "SHORTEST", 1)
-    assert not bulk.pays(Learner(belief, Threshold(), label_cost=1.0), 10)
+    assert not bulk.pays(Learner(TypeMeans(0.1, **more), rule, label_cost=1.0), 10)
 
 
 def test_labels_of_another_noise_keep_a_stream_out_of_compiled_loops(monkeypatch):

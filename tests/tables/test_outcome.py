@@ -63,6 +63,14 @@ def test_the_sweep_has_the_bill_itself_in_it(outcome):
     assert sweep.labels[0] >= sweep.labels[-1]
 
 
+def test_prices_at_which_a_process_would_take_far_longer_are_left_out(monkeypatch):
+    monkeypatch.setattr("breakeven.tables.others.ENOUGH", 10)
+    monkeypatch.setattr("breakeven.tables.others.MORE", 1)
+    sweep = from_table(smooth(150), label="y", cost=0.2, sweep=True).sweep
+    assert sweep.prices[0] == pytest.approx(0.2)
+    assert len(sweep.prices) == len(sweep.total) < len(FACTORS)
+
+
 def test_trials_are_means_with_an_interval(outcome):
     trials = outcome.trials
     assert [row.name for row in trials] == [row.name for row in outcome.rows]

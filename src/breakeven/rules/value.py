@@ -60,7 +60,7 @@ class Value(Rule):
         worth, offer = worths[best], offers[best]
         return Verdict(
             worth > offer.price,
-            reason=self._reason(worth, offer.price, view.round),
+            reason=self.reason(worth, offer.price, view.round),
             worth=worth,
             labeller=offer.labeller,
         )
@@ -71,7 +71,8 @@ class Value(Rule):
         here = saving.here if self.scored == "truth" else saving.outright
         return here + (_lasting(self.left(view.round), saving.half_life) * later if later else 0.0)
 
-    def _reason(self, worth: float, price: float, round: int) -> str:
+    def reason(self, worth: float, price: float, round: int) -> str:
+        """Why a label of this worth is bought at this price, or not."""
         if worth == inf:
             return "nothing_known"
         if worth == 0.0:

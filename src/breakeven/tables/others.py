@@ -14,6 +14,7 @@ from breakeven.values import BillRow, Sweep
 
 COMPARED = ("value", "threshold", "random", "variable")
 EQUAL = {"random": "random, equal spend", "variable": "variable, equal spend"}
+MORE, ENOUGH = 4, 500  # a sweep buys so many times the labels at most, or so many: time grows as their square
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # of the price, in a sweep
 
 Stop = Callable[[], bool]
@@ -47,24 +48,30 @@ class Others:
             yield row_of(self._run(self._first.cases, options), name)
 
     def sweep(self) -> Sweep:
-        """The bill at other prices."""
-        first = self._first
-        rows: list[BillRow] = []
-        for factor in FACTORS:
-            if factor == 1.0:
-                rows.append(row_of(first))
-                continue
-            cases, options = _repriced(first.cases, first.options, factor)
-            rows.append(row_of(self._run(cases, options)))
-        price = float(first.cases.prices(first.options.cost).mean())
+        """The bill at other prices; those are left out at which a process would take far longer."""
+        price = float(self._first.cases.prices(self._first.options.cost).mean())
+        found = {factor: self._at(factor) for factor in FACTORS}
+        rows = [row for row in found.values() if row is not None]
         return Sweep(
-            prices=[price * factor for factor in FACTORS],
+            prices=[price * factor for factor, row in found.items() if row is not None],
             labels=[row.labels for row in rows],
             spend=[row.spend for row in rows],
             mean_error=[row.mean_error for row in rows],
             total=[row.total for row in rows],
             saved=[row.saved for row in rows],
         )
+
+    def _at(self, factor: float) -> BillRow | None:
+        first, most = self._first, None
+        if factor == 1.0:
+            return row_of(first)
+        if first.cases.columns.type is None:
+            most = max(MORE * first.learner.learner.ledger.labels, ENOUGH)
+        cases, options = _repriced(first.cases, first.options, factor)
+        done = run(cases, options, seeds=self._seeds, progress=self._progress, stop=self._stop, most=most)
+        if self._stop():
+            raise Stopped
+        return row_of(done) if done.whole else None
 
     def trials(self, count: int, rows: list[BillRow]) -> list[BillRow]:
         """These rows as means over shuffled orders, with the 95% interval of each mean total."""

@@ -53,10 +53,11 @@ def run(
     seeds: Cases | None = None,
     progress: Progress | None = None,
     stop: Callable[[], bool] = lambda: False,
+    most: int | None = None,
 ) -> Run:
-    """Run the cases through the learner that the options ask for."""
+    """Run the cases through the learner that the options ask for; it ends early with the `most` labels."""
     begun = monotonic()
-    walk = _Walk(cases, options, seeds, progress, stop)
+    walk = _Walk(cases, options, seeds, progress, stop, most)
     walk.go()
     return Run(
         cases=cases if walk.done == len(cases) else cases.first(walk.done),
@@ -79,8 +80,10 @@ class _Walk:
         seeds: Cases | None,
         progress: Progress | None,
         stop: Callable[[], bool],
+        most: int | None,
     ) -> None:
-        self._cases, self._options, self._progress, self._stop = cases, options, progress, stop
+        self._cases, self._options, self._progress, self._stopped = cases, options, progress, stop
+        self._most, self._bought = most, 0
         self._prices = cases.prices(options.cost)
         self.noise = noise_of(cases, seeds, options)
         self.scales, self.record, self.done = Scales(), Record(cases), 0
@@ -130,6 +133,9 @@ class _Walk:
             while self.done < len(self._cases) and not self._stop():
                 self._step()
 
+    def _stop(self) -> bool:
+        return self._stopped() or (self._most is not None and self._bought >= self._most)
+
     def _step(self) -> None:
         """One round: decide, record, and tell what is due."""
         cases, place = self._cases, self.done
@@ -141,6 +147,7 @@ class _Walk:
         )
         self.record.add(decision, self.scales)
         if decision.wants_label:
+            self._bought += 1
             self._late.append((place + self._options.delay, decision.id, float(cases.labels[place])))
         while self._late and self._late[0][0] <= place:
             _, id, y = self._late.popleft()
@@ -154,6 +161,7 @@ class _Walk:
         points = self.learner.belief.points(scales.point(cases.part(self.done, len(cases))))
         for decision, _ in replay(self.learner, points, scales.label(cases.labels[self.done :])):
             self.record.add(decision, scales)
+            self._bought += decision.wants_label
             self._passed(1)
             if self.done == self.learner.rounds and self._stop():  # a block is decided on as a whole
                 return

@@ -1,13 +1,11 @@
 """What types have in common: a prior of their means, given, or learnt from those that have labels."""
 
 from math import fsum, inf, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from breakeven.beliefs.types.labels import TypeLabels
 from breakeven.beliefs.types.prior import TypePrior, learnt
-from breakeven.beliefs.types.tally import Tally
+from breakeven.beliefs.types.tally import Census
 from breakeven.errors import expect
-from breakeven.values import Prediction
 
 ENOUGH = 3  # types with labels before their mean and their spread can be learnt
 GROWTH = 1.2  # both are learnt again when so many times the types have labels
@@ -16,13 +14,29 @@ FADED = 1e-12  # the least that a type's labels weigh in what is learnt, however
 PriorStd = float | Literal["learn"] | None
 
 
+class Labelled(Protocol):
+    """Types and their labels."""
+
+    def count(self) -> Census:
+        """The counts over all types."""
+        ...
+
+    def known(self) -> dict[Any, tuple[float, float]]:
+        """The mean of the labels of each type that has any told, and what they weigh."""
+        ...
+
+    def predict(self, prior: TypePrior) -> None:
+        """Predict every type under this prior."""
+        ...
+
+
 class AcrossTypes:
-    """The prior in use, and the prediction of every type that follows from it.
+    """The prior in use, which every type is predicted by.
 
     Until one is learnt the prior is flat, around the mean of the types' means.
     """
 
-    def __init__(self, labels: TypeLabels, noise_std: float, mean: float, std: PriorStd) -> None:
+    def __init__(self, labels: Labelled, noise_std: float, mean: float, std: PriorStd) -> None:
         self._labels, self._noise_std, self._mean = labels, noise_std, mean
         self.learns = isinstance(std, str)
         self.fitted_at = 0  # types that had labels told
@@ -37,41 +51,29 @@ class AcrossTypes:
         """Go on with this prior."""
         self.prior = TypePrior(self._noise_std, mean, std)
         self.unlabelled = self.prior.prediction
-        for tally in self._labels.tallies.values():
-            tally.prediction = self.posterior(tally)
-
-    def posterior(self, tally: Tally) -> Prediction:
-        """The prediction for this type as of now."""
-        return self.prior.posterior(*self._labels.told_of(tally))
-
-    def predict_anew(self, tally: Tally) -> Prediction:
-        """The labels told of this type have changed."""
-        if self.unknown:
-            self.guess()
-        else:
-            tally.prediction = self.posterior(tally)
-        return tally.prediction
+        self._labels.predict(self.prior)
 
     def guess(self) -> None:
         """The mean of the types' means says nothing of their spread."""
-        means = [mean for mean, _ in self._known()]
+        means = [mean for mean, _ in self._labels.known().values()]
         self.believe(fsum(means) / len(means) if means else self._mean, inf)
-
-    def _known(self) -> list[tuple[float, float]]:
-        """The mean of the labels of each type that has any, and what they weigh."""
-        return [self._labels.told_of(tally) for tally in self._labels.tallies.values() if tally.told]
 
     # -- learning --------------------------------------------------------------------------------
 
+    @property
+    def due_at(self) -> float:
+        """How many types must have labels told for another fit."""
+        return max(ENOUGH, GROWTH * self.fitted_at) if self.learns else inf
+
     def due(self) -> bool:
-        """Whether enough types have labels for another fit."""
-        return self.learns and self._labels.count().told >= max(ENOUGH, GROWTH * self.fitted_at)
+        """Whether enough types have."""
+        return self.learns and self._labels.count().told >= self.due_at
 
     def fit(self) -> dict[str, Any]:
         """The mean of the types' means, and the upper end of their spread."""
         if not self.learns:
             return {}
-        means, weights = zip(*self._known(), strict=True)
+        means, weights = zip(*self._labels.known().values(), strict=True)
         mean, std = learnt(means, [self._noise_std / sqrt(max(weight, FADED)) for weight in weights])
         return {"prior_mean": mean, "prior_std": std}
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from breakeven.beliefs.types.names import stored_type_name
+from breakeven.beliefs.types.prior import TypePrior
 from breakeven.beliefs.types.tally import Census, Tally
 from breakeven.beliefs.types.weights import EVEN, NOTHING, Fading, Grade, Weighed, noise_weight
 from breakeven.values import ExactSum, Prediction
@@ -62,6 +63,19 @@ class TypeLabels:
         if weighed is not None:
             return weighed.mean, self._left(weighed) * weighed.told_weight
         return (tally.sum.value / tally.told, tally.told) if tally.told else (0.0, 0.0)
+
+    def known(self) -> dict[Any, tuple[float, float]]:
+        """The mean of the labels of each type that has any told, and what they weigh."""
+        return {key: self.told_of(tally) for key, tally in self.tallies.items() if tally.told}
+
+    def posterior(self, tally: Tally, prior: TypePrior) -> Prediction:
+        """The prediction for this type as of now."""
+        return prior.posterior(*self.told_of(tally))
+
+    def predict(self, prior: TypePrior) -> None:
+        """Predict every type under this prior."""
+        for tally in self.tallies.values():
+            tally.prediction = self.posterior(tally, prior)
 
     @property
     def _now(self) -> int:

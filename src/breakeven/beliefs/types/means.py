@@ -15,7 +15,7 @@ from breakeven.beliefs.types.across import AcrossTypes, PriorStd
 from breakeven.beliefs.types.labels import Settled, TypeLabels
 from breakeven.beliefs.types.names import PLAIN, stored_type_name, type_name, type_names
 from breakeven.beliefs.types.savings import saving
-from breakeven.beliefs.types.tally import Tally
+from breakeven.beliefs.types.tally import Census, Tally
 from breakeven.beliefs.types.view import TypeView
 from breakeven.errors import expect
 from breakeven.values import Prediction, Saving, Traits, View
@@ -54,7 +54,7 @@ class TypeMeans:
         self.forgetting = None if forgetting is None else expect.positive("forgetting", forgetting)
         self.traits = Traits(self.noise_std, theory.DISCRETE_EXPONENT, unit=1.0, prior_std=inf)
         self._labels = TypeLabels(self.noise_std, self.forgetting, counted=self.prior_std == "learn")
-        self._across = AcrossTypes(self._labels, self.noise_std, self.prior_mean, self.prior_std)
+        self.across = AcrossTypes(self._labels, self.noise_std, self.prior_mean, self.prior_std)
         self._tallies = self._labels.tallies
         self._spread = 0.0  # 2σ² log(2N³/δ)
 
@@ -86,7 +86,7 @@ class TypeMeans:
     def _tally(self, point: Any) -> Tally:
         tally = self._tallies.get(point)
         if tally is None:
-            tally = self._tallies[point] = Tally(self._across.unlabelled)
+            tally = self._tallies[point] = Tally(self.across.unlabelled)
         return tally
 
     # -- asking ----------------------------------------------------------------------------------
@@ -95,13 +95,13 @@ class TypeMeans:
         """The confidence radius of this type and its mean."""
         tally = self._tallies.get(point)
         if tally is None:
-            view = TypeView(inf, self._across.unlabelled, 1, 0, self.traits)
+            view = TypeView(inf, self.across.unlabelled, 1, 0, self.traits)
         elif tally.weighed is None:
             asked = tally.asked
             radius = sqrt(self._spread / asked) if asked else inf  # theory.radius, its spread kept
             view = TypeView(radius, tally.prediction, tally.arrivals + 1, asked, self.traits)
         else:
-            radius, prediction = self._radius(tally), self._across.posterior(tally)
+            radius, prediction = self._radius(tally), self._labels.posterior(tally, self.across.prior)
             view = TypeView(radius, prediction, tally.arrivals + 1, tally.asked, self.traits)
         view.tally, view.belief = tally, self
         return view
@@ -114,8 +114,8 @@ class TypeMeans:
         """The mean of this type, given the labels told: under a flat prior that of the labels, std σ/√n."""
         tally = self._tallies.get(point)
         if tally is None:
-            return self._across.unlabelled
-        return tally.prediction if tally.weighed is None else self._across.posterior(tally)
+            return self.across.unlabelled
+        return tally.prediction if tally.weighed is None else self._labels.posterior(tally, self.across.prior)
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions for many types."""
@@ -135,7 +135,7 @@ class TypeMeans:
 
     def saving(self, tally: Tally | None, noise_std: float) -> Saving:
         """What a label of this noise would take off the expected error, for one more of this type."""
-        return saving(self._labels, self._across, tally or Tally(self._across.unlabelled), noise_std)
+        return saving(self._labels, self.across, tally or Tally(self.across.unlabelled), noise_std)
 
     # -- events ----------------------------------------------------------------------------------
 
@@ -154,20 +154,20 @@ class TypeMeans:
         """A label enters the mean of its type."""
         tally = self._tally(point)
         self._labels.tell(id, tally, y, noise_std)
-        return self._across.predict_anew(tally)
+        return self._predict_anew(tally)
 
     def correct(self, id: str, point: Any, old: float, new: float) -> None:
         """One value in the mean is exchanged for another."""
         tally = self._tally(point)
         self._labels.correct(id, tally, old, new)
-        self._across.predict_anew(tally)
+        self._predict_anew(tally)
 
     def withdraw(self, id: str, point: Any, y: float | None) -> None:
         """The label leaves N and N_k, and the mean if it was told; M_k stays."""
         tally = self._tally(point)
         self._labels.withdraw(id, tally, y)
         self._note_spread()
-        self._across.predict_anew(tally)
+        self._predict_anew(tally)
 
     def learn(
         self, point: Any, y: float, id: str | None = None, noise_std: float | None = None
@@ -176,7 +176,15 @@ class TypeMeans:
         tally = self._tally(point)
         self._labels.enter(tally, self._labels.ask(id, tally, noise_std), y)
         self._note_spread()
-        return self._across.predict_anew(tally)
+        return self._predict_anew(tally)
+
+    def _predict_anew(self, tally: Tally) -> Prediction:
+        """The labels told of this type have changed."""
+        if self.across.unknown:
+            self.across.guess()
+        else:
+            tally.prediction = self._labels.posterior(tally, self.across.prior)
+        return tally.prediction
 
     def _note_spread(self) -> None:
         if self._labels.asked:
@@ -190,19 +198,27 @@ class TypeMeans:
         return self._labels.asked
 
     @property
-    def simple(self) -> bool:
-        """Whether predictions are sample means: nothing is believed before, and all labels count alike."""
-        return self.prior_std is None and self._labels.even
+    def even(self) -> bool:
+        """Whether all labels count alike, for ever."""
+        return self._labels.even
+
+    def count(self) -> Census:
+        """The counts over all types."""
+        return self._labels.count()
+
+    def known(self) -> dict[Any, tuple[float, float]]:
+        """The mean of the labels of each type that has any told, and what they weigh."""
+        return self._labels.known()
 
     def tallies(self, types: Sequence[Any]) -> list[Tally]:
         """What is known of each of these types, to be read."""
-        unknown = Tally(self._across.unlabelled)
+        unknown = Tally(self.across.unlabelled)
         return [self._tallies.get(point, unknown) for point in types]
 
     def settle(self, rows: Iterable[Settled]) -> None:
         """Take up where a stream ended: type, M_k, N_k, labels told, parts of their sum; new ones last."""
-        for tally in self._labels.settle(rows, self._across.unlabelled):
-            tally.prediction = self._across.posterior(tally)
+        for tally in self._labels.settle(rows, self.across.unlabelled):
+            tally.prediction = self._labels.posterior(tally, self.across.prior)
         self._note_spread()
 
     # -- a prior learnt across types -------------------------------------------------------------
@@ -216,23 +232,23 @@ class TypeMeans:
 
     def fit_due(self, *, warm: bool) -> bool:
         """Whether three types have labels, and a fifth more than at the last fit; no warm-up is needed."""
-        return self._across.due()
+        return self.across.due()
 
     def fit(self, random: "np.random.Generator") -> dict[str, Any]:
         """The mean of the types' means, and the upper end of their spread."""
-        return self._across.fit()
+        return self.across.fit()
 
     def adopt(self, parameters: dict[str, Any]) -> None:
         """Go on with this prior."""
-        self._across.adopt(parameters)
+        self.across.adopt(parameters)
 
     # -- keeping ---------------------------------------------------------------------------------
 
     def describe(self) -> dict[str, Any]:
         """How many types were seen, and what was learnt across them."""
         given = {name: value for name, value in self.config().items() if value is not None}
-        if self._across.fitted_at:
-            given |= {"prior_mean": self._across.prior.mean, "prior_std": self._across.prior.std}
+        if self.across.fitted_at:
+            given |= {"prior_mean": self.across.prior.mean, "prior_std": self.across.prior.std}
         return {**given, "types": len(self._tallies)}
 
     @classmethod
@@ -252,12 +268,12 @@ class TypeMeans:
 
     def state(self) -> dict[str, Any]:
         """The labels by type, and what was learnt across them."""
-        return {**self._labels.state(), "learnt": self._across.state()}
+        return {**self._labels.state(), "learnt": self.across.state()}
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave."""
-        self._labels.load(state, self._across.unlabelled)
-        self._across.load(state["learnt"])
+        self._labels.load(state, self.across.unlabelled)
+        self.across.load(state["learnt"])
         self._tallies = self._labels.tallies
         self._note_spread()
 

@@ -6,9 +6,11 @@ labels of mean ȳ count as W, the posterior is N((k·m + W·ȳ)/(k + W), σ²/(k
 
 from collections.abc import Callable, Sequence
 from math import cbrt, inf, sqrt
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from breakeven import theory
 from breakeven.beliefs.types.weights import noise_weight
@@ -18,6 +20,8 @@ from breakeven.values import Prediction
 CONFIDENCE = 0.9  # at which the spread is taken at its upper end
 GRID, REFINED = 60, 40
 FURTHEST = 1e3  # the spread is looked for so many times beyond what the numbers span, both ways
+
+Mean = TypeVar("Mean", float, NDArray[np.float64])
 
 
 class TypePrior(Struct, frozen=True):
@@ -46,9 +50,17 @@ class TypePrior(Struct, frozen=True):
         if not weight:
             return self.prediction
         worth = self.worth
-        if worth:
-            mean = (worth * self.mean + weight * mean) / (worth + weight)
+        mean = posterior_mean(mean, weight, self.mean, worth)
         return Prediction(mean, self.noise_std / sqrt(worth + weight), self.noise_std)
+
+
+def posterior_mean(mean: Mean, weight: Mean, prior_mean: float, worth: float) -> Mean:
+    """That of labels of this mean and weight, or of many such, where the prior counts as `worth` labels.
+
+    >>> posterior_mean(3.0, weight=2.0, prior_mean=0.0, worth=1.0)
+    2.0
+    """
+    return (worth * prior_mean + weight * mean) / (worth + weight) if worth else mean
 
 
 def learnt(means: Sequence[float], stds: Sequence[float]) -> tuple[float, float]:

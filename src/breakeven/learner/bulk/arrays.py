@@ -14,7 +14,10 @@ Codes = NDArray[np.uint32]
 Truths = NDArray[np.bool_]
 
 UNSEEN = 2**32 - 1  # the code of no type
-FINISHED, NEW_TYPE, NEEDS_SPREADS, NEEDS_LIMITS, NEEDS_PARTS = range(5)
+FINISHED, NEW_TYPE, NEEDS_SPREADS, NEEDS_LIMITS, NEEDS_PARTS, NEEDS_GUESS, NEEDS_FIT = range(7)
+
+
+Outcome = tuple[int, int, int]  # rounds done, labels so far, why it stopped
 
 
 class Columns(NamedTuple):
@@ -85,6 +88,21 @@ class Labels(NamedTuple):
         return Labels(self.y[rounds], self.true, self.codes[bought:], self.bought[bought:])
 
 
+class Given(NamedTuple):
+    """What every loop is given: the types of the rounds, their labels if they are told, and what is known."""
+
+    values: Counts
+    low: int
+    lookup: Codes
+    told: Labels | None
+    types: Types
+    labels: int
+    spreads: Array
+    first: int
+    space: Array
+    out: Columns
+
+
 class Limits(NamedTuple):
     """Limits known ahead, by round or by the arrivals of a type; `shown` says that a decision shows them."""
 
@@ -102,3 +120,24 @@ class Moving(NamedTuple):
     after_yes: float
     after_no: float
     budget: float
+
+
+class Terms(NamedTuple):
+    """What `Value` weighs: rounds passed, and in all (0 if unknown), the price of a label and its noise."""
+
+    passed: int
+    horizon: int
+    price: float
+    noise_std: float
+    lessons: bool
+
+
+class Prior(NamedTuple):
+    """What is believed of all types, as how many labels it counts, and when it is learnt again."""
+
+    mean: float
+    std: float
+    worth: float
+    learns: bool
+    unknown: bool
+    due_at: float

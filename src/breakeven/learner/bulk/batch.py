@@ -43,4 +43,6 @@ def _decisions(
         repeat(cost),
         wanted.astype(float).tolist() if propensity is None else repeat(propensity),
         run.judge.reasons(answers, run.types.told[codes] == 0),
+        *map(repeat, (True, False, 1.0, None)),  # exact, not ambiguous, not stretched, no labeller
+        run.judge.worths(),
     )

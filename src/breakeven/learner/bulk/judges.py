@@ -4,7 +4,8 @@ How often a type came does not depend on what was asked, so the paper's threshol
 that does not look at the uncertainty is a limit as well: below everything for yes, above everything for no.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import repeat
 from math import inf
 from types import ModuleType
 from typing import Any, Protocol
@@ -12,17 +13,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.learner.bulk.arrays import Columns, Counts, Limits, Moving, Truths
+from breakeven.learner.bulk.arrays import Columns, Counts, Given, Limits, Moving, Outcome, Truths
 from breakeven.learner.bulk.tables import Thresholds
-from breakeven.rules import Always, Draws, Never, RandomSelect, Rule, Threshold, VariableUncertainty
+from breakeven.learner.bulk.worths import ByWorth
+from breakeven.learner.learner import Learner
+from breakeven.rules import Always, Draws, Never, RandomSelect, Threshold, Value, VariableUncertainty
 from breakeven.rules.variable_uncertainty import READINGS, REASONS
 
-RULES = (Always, Never, RandomSelect, Threshold, VariableUncertainty)
+RULES = (Always, Never, RandomSelect, Threshold, Value, VariableUncertainty)
 
 NO_LIMITS = Limits(np.empty(0), by_type=False, shown=True)
-
-Given = tuple[Any, ...]
-Outcome = tuple[int, int, int]
 
 
 class Judge(Protocol):
@@ -47,20 +47,26 @@ class Judge(Protocol):
         """Why the chunk was answered so; `untold` are the rounds of types without a label told."""
         ...
 
+    def worths(self) -> Iterable[float | None]:
+        """What the labels of the chunk would be worth, where the rule says so."""
+        ...
+
     def settle(self) -> None:
-        """Leave the rule as the rounds would have."""
+        """Leave the learner's rule, and what was fitted, as the rounds would have."""
         ...
 
 
-def judge_for(rule: Rule, price: float, draws: Draws, loops: ModuleType) -> Judge:
-    """The judge of one of our rules."""
-    match rule:
+def judge_for(learner: Learner, names: list[Any], loops: ModuleType) -> Judge:
+    """The judge of a learner that has one of our rules; `names` will have the types that were met."""
+    match rule := learner.rule:
+        case Value():
+            return ByWorth(learner, rule, names)
         case VariableUncertainty():
             return ByMovingLimit(rule, loops)
         case Threshold():
-            return ByThreshold(rule, Thresholds(loops, price, rule.scale), loops)
+            return ByThreshold(rule, Thresholds(loops, learner._quote.price, rule.scale), loops)
         case RandomSelect():
-            return ByLot(rule.probability, draws, loops)
+            return ByLot(rule.probability, learner._draws, loops)
         case _:
             return ByNature(isinstance(rule, Always), loops)
 
@@ -83,6 +89,10 @@ class ByLimits:
 
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
         """Limits by round are always enough."""
+
+    def worths(self) -> Iterable[None]:
+        """Nobody says."""
+        return repeat(None)
 
     def settle(self) -> None:
         """Nothing is remembered."""
@@ -180,6 +190,10 @@ class ByMovingLimit:
 
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
         """One limit is enough."""
+
+    def worths(self) -> Iterable[None]:
+        """Nobody says."""
+        return repeat(None)
 
     def reasons(self, answers: Columns, untold: Truths) -> list[str]:
         """The first of a type, then the budget, then θ."""

@@ -107,8 +107,18 @@ def add_to_two(high: float, low: float, y: float) -> tuple[float, float, float]:
 
 
 @compiled
-def add_to_many(parts: Array, k: int, y: float, space: Array) -> bool:
+def add(parts: Array, k: int, y: float, space: Array) -> bool:
     """Add to the sum of type k; False, and nothing changed, if it needs more parts than there is room for."""
+    high, low, lost = add_to_two(parts[k, 0], parts[k, 1], y)
+    if lost != 0.0 or (parts.shape[1] > 2 and parts[k, 2] != 0.0):
+        return add_to_many(parts, k, y, space)
+    parts[k, 0], parts[k, 1] = high, low
+    return True
+
+
+@compiled
+def add_to_many(parts: Array, k: int, y: float, space: Array) -> bool:
+    """The same where two parts are not enough."""
     rest, found = space[0], space[1]
     size = _grow(rest, 0, y)
     for part in parts[k]:
@@ -161,8 +171,8 @@ def _nearest(rest: Array, size: int) -> float:
 
 # -- rounds ------------------------------------------------------------------------------------------
 # The loop stops before a round for which something is missing, and says what. It is compiled anew for what is
-# None, so nothing is asked twice in a round. No array is handed on in the common case, and none stays in its
-# tuple: their references would be counted.
+# None, so nothing is asked twice in a round. No array is handed on in the common case, where `add` is written
+# out, and none stays in its tuple: their references would be counted.
 
 
 @compiled

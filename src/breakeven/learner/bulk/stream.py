@@ -16,6 +16,7 @@ from breakeven.learner.bulk.arrays import (
     NEW_TYPE,
     Columns,
     Counts,
+    Given,
     Labels,
     Truths,
     Types,
@@ -23,7 +24,9 @@ from breakeven.learner.bulk.arrays import (
 from breakeven.learner.bulk.coding import Coding, Points
 from breakeven.learner.bulk.judges import RULES, judge_for
 from breakeven.learner.bulk.tables import Spreads
+from breakeven.learner.bulk.worths import rates_agree
 from breakeven.learner.learner import Learner
+from breakeven.rules import Value
 
 SHORTEST = 100_000  # about as many run one by one in the time that loading the compiled loops takes
 CHUNK = 2**17  # rounds at a time
@@ -36,13 +39,15 @@ def pays(learner: Learner, rounds: int) -> bool:
         rounds >= SHORTEST
         and type(learner) is Learner
         and type(learner.belief) is TypeMeans
-        and learner.belief.simple
+        and learner.belief.even
         and type(learner.rule) in RULES
+        and (learner.belief.prior_std is None or type(learner.rule) is Value)
         and not learner.labellers
         and not learner._listeners
         and not learner._warmup.open
         and not learner._book.may_clash(learner.rounds)
         and loops() is not None
+        and (type(learner.rule) is not Value or rates_agree())
     )
 
 
@@ -74,8 +79,8 @@ class Run:
         assert isinstance(belief, TypeMeans)
         self._learner, self._belief, self._rounds = learner, belief, len(points)
         self.loops = compiled
-        self.judge = judge_for(learner.rule, learner._quote.price, learner._draws, compiled)
         self.coding = Coding(points, compiled)
+        self.judge = judge_for(learner, self.coding.names, compiled)
         self.types = Types.of([])
         self._labels = belief.asked
         self._spreads = Spreads(compiled, belief)
@@ -99,10 +104,9 @@ class Run:
     def _decide(self, start: int, out: Columns, told: Labels | None) -> tuple[int, int]:
         coding, spreads = self.coding, self._spreads
         space = np.empty((2, 2 * self.types.parts.shape[1] + 4))
-        given = (coding.values[start:], coding.low, coding.lookup, told, self.types, self._labels)
-        done, self._labels, why = self.judge.decide(
-            (*given, spreads.values, spreads.first, space, out), start
-        )
+        rounds = (coding.values[start:], coding.low, coding.lookup, told)
+        given = Given(*rounds, self.types, self._labels, spreads.values, spreads.first, space, out)
+        done, self._labels, why = self.judge.decide(given, start)
         return done, why
 
     def _provide(self, why: int, start: int) -> None:

@@ -1,0 +1,112 @@
+"""The compiled loop of `Value`, with the formulas of its belief.
+
+How often a type will come takes logarithms, but it is never less than 0 nor more than its share of arrivals.
+What a label is worth grows with it, rounding included, so most decisions are clear without them.
+"""
+
+from math import inf, nan, sqrt
+
+import numpy as np
+
+from breakeven.beliefs.types import prior as priors
+from breakeven.beliefs.types import rates, savings
+from breakeven.beliefs.types.across import ENOUGH
+from breakeven.learner.bulk.arrays import (
+    FINISHED,
+    NEEDS_FIT,
+    NEEDS_GUESS,
+    NEEDS_PARTS,
+    NEEDS_SPREADS,
+    NEW_TYPE,
+    UNSEEN,
+    Array,
+    Codes,
+    Columns,
+    Counts,
+    Labels,
+    Prior,
+    Terms,
+    Types,
+)
+from breakeven.learner.bulk.loops import add, compiled
+
+ARRIVALS, TYPES, ASKED, TOLD, OVERLOOKED = range(5)  # the places of a `Census`
+
+familiarity = compiled(rates.familiarity)
+drop = compiled(savings.drop)
+lesson = compiled(savings.lesson)
+posterior_mean = compiled(priors.posterior_mean)
+
+
+@compiled
+def decide(
+    values: Counts, low: int, lookup: Codes, told: Labels | None, types: Types, labels: int,
+    spreads: Array, first: int, space: Array, out: Columns,
+    terms: Terms, prior: Prior, census: Counts, worths: Array | None,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Label what is worth more than its price: rounds done, labels there are now, and why it stopped.
+
+    Labels that are not `told` are awaited. What a label would be worth is listed where there is room for it.
+    """
+    arrivals, asked, known, mean, parts = types
+    wants_label, prediction, uncertainty, threshold = out
+    passed, horizon, price, noise_std, lessons = terms
+    prior_mean, prior_std, prior_worth, learns, unknown, due_at = prior
+    spread, before, stale = spreads[max(labels - first, 0)], labels, False
+    if told is not None:
+        y, true, codes, bought = told
+    for i in range(len(values)):
+        value = np.uintp(values[i] - low)
+        if value >= len(lookup) or lookup[value] == UNSEEN:
+            return i, labels, NEW_TYPE
+        k = lookup[value]
+        if stale and known[k] == 0.0:
+            return i, labels, NEEDS_GUESS
+        round, clock = passed + i + 1, arrivals[k] + 1
+        left = round if round > horizon else horizon - round
+        weight = prior_worth + asked[k]
+        if weight == 0.0:
+            here = 0.0 if learns and census[ASKED] >= ENOUGH else inf
+            worth = here + left * here if here != 0.0 else 0.0
+        else:
+            here, rounds, taught = drop(noise_std, weight, 1.0), census[ARRIVALS] + 1, 0.0
+            if lessons and learns and asked[k] == 0.0:
+                taught = lesson(max(census[ASKED], 1), prior_std, (census[OVERLOOKED] + 1) / rounds)
+            share = clock / rounds
+            worth = here + left * (share * here + taught)
+            if worths is not None or here <= price < worth:
+                u = familiarity((census[TYPES] + (clock == 1)) / rounds)
+                worth = here + left * (share * (u / (1.0 + u)) * here + taught)
+        radius, answer, wanted, due = sqrt(spread / asked[k]), mean[k], worth > price, False
+        if wanted:
+            if labels + 1 - first >= len(spreads):
+                return i, labels, NEEDS_SPREADS
+            if told is not None:
+                if not add(parts, k, y[i], space):
+                    return i, labels, NEEDS_PARTS
+                known[k] += 1
+                mean[k] = posterior_mean(parts[k, 0] / known[k], known[k], prior_mean, prior_worth)
+                answer = mean[k] if true else y[i]
+                codes[labels - before], bought[labels - before] = k, y[i]
+                census[TOLD] += known[k] == 1.0
+                stale, due = unknown, census[TOLD] >= due_at
+            labels += 1
+            spread = spreads[labels - first]
+            if asked[k] == 0.0:
+                census[ASKED] += 1
+                census[OVERLOOKED] -= arrivals[k]
+            asked[k] += 1
+        elif asked[k] == 0.0:
+            census[OVERLOOKED] += 1
+        census[ARRIVALS] += 1
+        census[TYPES] += clock == 1
+        arrivals[k] = clock
+        wants_label[i] = wanted
+        prediction[i] = answer
+        uncertainty[i] = radius
+        threshold[i] = nan
+        if worths is not None:
+            worths[i] = worth
+        if due:
+            return i + 1, labels, NEEDS_FIT
+    return len(values), labels, FINISHED
