@@ -100,7 +100,7 @@ def test_every_reason_that_a_rule_gives_is_met():
     reasons = set()
     for rule in RULES.values():
         *_, decisions = assert_same(
-            lambda rule=rule: Learner(TypeMeans(0.3), rule, label_cost=20.0),
+            lambda rule=rule: Learner(TypeMeans(0.3), rule, label_cost=4.0),
             xs[:300],
             xs[300:],
             between=tell_a_third,

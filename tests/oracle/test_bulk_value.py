@@ -22,6 +22,7 @@ RULES = {
     "until the end": Value(horizon=1500),
     "outlived": Value(horizon=600),
     "no lessons": Value(horizon=1500, lessons=False),
+    "outright": Value(horizon=1500, scored="labels"),
 }
 PRICES = {"all": 1e-9, "some": 0.3, "few": 10.0, "none": 1e6}
 
@@ -62,10 +63,11 @@ def typed(types, rounds=1500):
 @settings(max_examples=25)
 @given(
     before=arrivals, first=arrivals, second=arrivals, with_truth=st.booleans(), lessons=st.booleans(),
+    scored=st.sampled_from(["truth", "labels"]),
     horizon=st.sampled_from([None, 1, 100, 1000]), cost=st.sampled_from(list(PRICES.values())),
 )  # fmt: skip
-def test_any_stream_is_the_loop(prior_std, before, first, second, with_truth, lessons, horizon, cost):
-    rule = Value(horizon=horizon, lessons=lessons)
+def test_any_stream_is_the_loop(prior_std, before, first, second, with_truth, lessons, scored, horizon, cost):
+    rule = Value(horizon=horizon, lessons=lessons, scored=scored)
     histories = [(xs, ys, ys[::-1] if with_truth else None) for xs, ys in map(columns, (first, second))]
     assert_same_streams(maker(prior_std, rule, cost, before), *histories)
 
@@ -74,10 +76,11 @@ def test_any_stream_is_the_loop(prior_std, before, first, second, with_truth, le
 @settings(max_examples=25)
 @given(
     before=arrivals, first=arrivals, second=arrivals, lessons=st.booleans(),
+    scored=st.sampled_from(["truth", "labels"]),
     horizon=st.sampled_from([None, 1, 100, 1000]), cost=st.sampled_from(list(PRICES.values())),
 )  # fmt: skip
-def test_any_batch_is_the_loop(prior_std, before, first, second, lessons, horizon, cost):
-    rule = Value(horizon=horizon, lessons=lessons)
+def test_any_batch_is_the_loop(prior_std, before, first, second, lessons, scored, horizon, cost):
+    rule = Value(horizon=horizon, lessons=lessons, scored=scored)
     batches = columns(first)[0], columns(second)[0]
     assert_same_batches(maker(prior_std, rule, cost, before), *batches, between=tell_a_third)
 
@@ -121,6 +124,12 @@ def test_a_belief_that_knows_many_types_learns_with_the_next_label():
         belief.learn(i, float(i))
     xs, ys, truth = typed(7)
     assert_same_streams(lambda: Learner(belief, Value(), label_cost=0.3), (xs, ys, truth))
+
+
+def test_a_batch_waits_for_the_labels_that_will_say_how_large_errors_are():
+    *_, decisions = assert_same_batches(maker("learn", Value(), 0.3), list(range(20)))
+    reasons = [decision.reason for decision in decisions]
+    assert reasons == ["nothing_known"] * 3 + ["enough_on_their_way"] * 17
 
 
 def test_an_interrupted_stream_leaves_the_learner_as_it_was(monkeypatch):

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from breakeven import Cells, Learner, RandomSelect, Threshold, TypeMeans, VariableUncertainty, simulate
+from breakeven import Cells, Learner, RandomSelect, Threshold, TypeMeans, Value, VariableUncertainty, simulate
 from breakeven.errors import DuplicateId, InvalidInput
 from breakeven.learner import bulk
 from breakeven.learner.bulk import stream
@@ -69,6 +69,7 @@ def test_streams_of_types_under_our_rules_run_in_bulk():
     pytest.importorskip("numba")
     assert bulk.pays(types(), 1)
     assert bulk.pays(types(RandomSelect(0.5)), 10**7)
+    assert bulk.pays(Learner(TypeMeans(0.3, prior_std="learn"), Value(), label_cost=0.5), 10**7)
 
 
 @pytest.mark.parametrize("rule", [EveryThird(), Doubting()], ids=["own", "derived"])
@@ -132,7 +133,7 @@ def test_an_endless_number_as_an_id_is_no_harm_either():
     assert learner.rounds == 61
 
 
-@pytest.mark.parametrize("rule", [Threshold(), RandomSelect(0.4), VariableUncertainty()])
+@pytest.mark.parametrize("rule", [Threshold(), RandomSelect(0.4), VariableUncertainty(), Value()])
 def test_without_numba_the_answers_are_the_same(no_numba, rule):
     learner = types(rule)
     assert stream.loops() is None

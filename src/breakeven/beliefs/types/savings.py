@@ -4,7 +4,7 @@ Notation: σ the noise of a label, W how many labels' worth is known, the prior'
 the std s = σ/√W, its expected error is √(2/π)·s, and no label says anything of another type's mean.
 """
 
-from math import hypot, sqrt
+from math import sqrt
 
 from breakeven import theory
 from breakeven.beliefs.types.across import ENOUGH, AcrossTypes
@@ -30,7 +30,7 @@ def saving(labels: TypeLabels, across: AcrossTypes, tally: Tally, noise_std: flo
         taught = lesson(max(census.asked, 1), prior.std, (census.overlooked + 1) / rounds)
     rate = arrival_rate(tally.arrivals + 1, rounds, types)
     # it falls with age as the weight of the label does, that of a process as the square of a covariance
-    outright = theory.EXPECTED_ERROR * hypot(prior.noise_std / sqrt(known), noise_std)
+    outright = distance(prior.noise_std, known, noise_std)
     return Saving(here, rate * here, taught, 2.0 * labels.half_life, outright)
 
 
@@ -42,6 +42,16 @@ def drop(noise_std: float, known: float, more: float) -> float:
     """
     before, after = sqrt(known), sqrt(known + more)
     return theory.EXPECTED_ERROR * noise_std * more / (before * after * (before + after))
+
+
+def distance(noise_std: float, known: float, own: float) -> float:
+    """How far the prediction is from a label of its own noise, on average, where so much is known.
+
+    >>> round(distance(noise_std=4.0, known=1.0, own=3.0) / theory.EXPECTED_ERROR, 12)
+    5.0
+    """
+    std = noise_std / sqrt(known)
+    return theory.EXPECTED_ERROR * sqrt(std * std + own * own)  # hypot has other bits when compiled
 
 
 def lesson(types: int, spread: float, overlooked: float) -> float:

@@ -130,6 +130,7 @@ class Terms(NamedTuple):
     price: float
     noise_std: float
     lessons: bool
+    outright: bool
 
 
 class Prior(NamedTuple):

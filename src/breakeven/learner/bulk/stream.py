@@ -110,7 +110,7 @@ class Run:
         return done, why
 
     def _provide(self, why: int, start: int) -> None:
-        """What the compiled loop stopped for, at `start` of the chunk."""
+        """What the compiled loop stopped for, at `start` of the chunk; of a prior, its judge takes care."""
         if why == NEW_TYPE:
             self._meet(start)
         elif why == NEEDS_SPREADS:

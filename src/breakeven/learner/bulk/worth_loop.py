@@ -32,8 +32,10 @@ from breakeven.learner.bulk.loops import add, compiled
 
 ARRIVALS, TYPES, ASKED, TOLD, OVERLOOKED = range(5)  # the places of a `Census`
 
+# they become part of `decide`, which is compiled again only after a change in this file
 familiarity = compiled(rates.familiarity)
 drop = compiled(savings.drop)
+distance = compiled(savings.distance)
 lesson = compiled(savings.lesson)
 posterior_mean = compiled(priors.posterior_mean)
 
@@ -50,7 +52,7 @@ def decide(
     """
     arrivals, asked, known, mean, parts = types
     wants_label, prediction, uncertainty, threshold = out
-    passed, horizon, price, noise_std, lessons = terms
+    passed, horizon, price, noise_std, lessons, outright = terms
     prior_mean, prior_std, prior_worth, learns, unknown, due_at = prior
     spread, before, stale = spreads[max(labels - first, 0)], labels, False
     if told is not None:
@@ -72,11 +74,11 @@ def decide(
             here, rounds, taught = drop(noise_std, weight, 1.0), census[ARRIVALS] + 1, 0.0
             if lessons and learns and asked[k] == 0.0:
                 taught = lesson(max(census[ASKED], 1), prior_std, (census[OVERLOOKED] + 1) / rounds)
-            share = clock / rounds
-            worth = here + left * (share * here + taught)
-            if worths is not None or here <= price < worth:
+            share, now = clock / rounds, distance(noise_std, weight, noise_std) if outright else here
+            worth = now + left * (share * here + taught)
+            if worths is not None or now <= price < worth:
                 u = familiarity((census[TYPES] + (clock == 1)) / rounds)
-                worth = here + left * (share * (u / (1.0 + u)) * here + taught)
+                worth = now + left * (share * (u / (1.0 + u)) * here + taught)
         radius, answer, wanted, due = sqrt(spread / asked[k]), mean[k], worth > price, False
         if wanted:
             if labels + 1 - first >= len(spreads):

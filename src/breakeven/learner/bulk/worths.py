@@ -14,6 +14,7 @@ from breakeven.beliefs.types.prior import TypePrior, posterior_mean
 from breakeven.beliefs.types.tally import Census
 from breakeven.learner.bulk.arrays import (
     NEEDS_FIT,
+    Array,
     Columns,
     Counts,
     Given,
@@ -52,19 +53,21 @@ class Met:
 
     def known(self) -> dict[Any, tuple[float, float]]:
         """The mean of the labels of each type that has any told, and how many they are."""
-        told = np.flatnonzero(self.types.told)
-        counts = self.types.told[told]
-        means = self.types.parts[told, 0] / counts
+        told, means, counts = self._told()
         names = map(self._names.__getitem__, told.tolist())
         return self._before | dict(zip(names, zip(means.tolist(), counts.tolist(), strict=True), strict=True))
 
     def predict(self, prior: TypePrior) -> None:
         """Predict every type that was met under this prior."""
-        told = np.flatnonzero(self.types.told)
-        counts = self.types.told[told]
-        means = self.types.parts[told, 0] / counts
+        told, means, counts = self._told()
         self.types.mean[:] = prior.mean
         self.types.mean[told] = posterior_mean(means, counts, prior.mean, prior.worth)
+
+    def _told(self) -> tuple[Counts, Array, Array]:
+        """The codes of types with labels told, their means, and how many they are."""
+        told = np.flatnonzero(self.types.told)
+        counts = self.types.told[told]
+        return told, self.types.parts[told, 0] / counts, counts
 
 
 class ByWorth:
@@ -105,8 +108,15 @@ class ByWorth:
             self._across.load(self._across.state())
 
     def _terms(self, start: int) -> Terms:
-        rule, price = self._rule, self._learner._quote.price
-        return Terms(self._round - 1 + start, rule.horizon or 0, price, self._belief.noise_std, rule.lessons)
+        rule = self._rule
+        return Terms(
+            passed=self._round - 1 + start,
+            horizon=rule.horizon or 0,
+            price=self._learner._quote.price,
+            noise_std=self._belief.noise_std,
+            lessons=rule.lessons,
+            outright=rule.scored == "labels",
+        )
 
     def _prior(self) -> Prior:
         across, prior = self._across, self._across.prior
