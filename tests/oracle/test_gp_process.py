@@ -158,7 +158,7 @@ def test_a_fifth_is_exact_at_every_size(fitted_at):
     belief._fitted_at = fitted_at
     due = []
     for labels in (fitted_at * 6 // 5 - 1, fitted_at * 6 // 5):
-        belief._posterior.ids = [""] * labels
+        belief._posterior.ids, belief._changes = [""] * labels, labels - fitted_at
         due.append(belief.fit_due(warm=True))
     assert due == [False, True]
 

@@ -5,9 +5,10 @@ from math import pi, sqrt
 import numpy as np
 import pytest
 
-from breakeven import GaussianProcess, Learner, Matern, SquaredExponential, Value
+from breakeven import GaussianProcess, Learner, Matern, Prior, SquaredExponential, Value
 from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.beliefs.gp.reservoir import Reservoir
+from breakeven.errors import InvalidInput
 
 KERNEL = SquaredExponential(lengthscale=(0.4, 0.7), amplitude=2.0)
 NOISE = 0.3
@@ -193,3 +194,75 @@ def test_a_label_that_is_the_answer_saves_its_whole_expected_error(belief, noise
     view = belief.look(np.array([0.2, 0.4]))
     expected = sqrt(2 / pi) * np.hypot(view.uncertainty, noise_std)
     assert view.saves(noise_std).outright == pytest.approx(expected)
+
+
+def test_a_label_with_hardly_any_noise_is_no_trouble():
+    belief = GaussianProcess(1, 1.0, SquaredExponential(1.0, amplitude=1e4))
+    for i in range(80):
+        belief.learn(np.array([i / 80]), float(np.sin(i / 10)), noise_std=1e-6)
+    assert belief.predict(np.array([0.5])).mean == pytest.approx(np.sin(4.0), abs=1e-2)
+
+
+@pytest.mark.parametrize("feature", [0.1, 1e6 + 0.1])
+def test_a_feature_that_does_not_vary_has_an_ordinary_lengthscale(feature):
+    arrivals = np.column_stack([np.linspace(0, 1, 7), np.full(7, feature)])
+    assert Prior().centre(arrivals)[1] == pytest.approx(2.0)
+
+
+def test_a_process_that_forgets_is_fitted_again_as_labels_come_and_go():
+    belief = GaussianProcess(1, 0.1, mean="fit", fit="growing", prior=Prior(), forgetting=5.0)
+    learner, random = Learner(belief, Value(), label_cost=0.05), np.random.default_rng(0)
+    fits, events = [], []
+    learner.listen(lambda event: events.append(type(event).__name__))
+    for i in range(600):
+        x = random.random()
+        decision = learner.decide(x)
+        if decision.wants_label:
+            learner.tell(decision.id, np.sin(6 * x) + (50.0 if i >= 300 else 0.0))
+        fits.append(events.count("Fitted"))
+    assert fits[-1] > fits[320] > fits[300]
+    assert abs(learner.predict(0.5).mean - 50.0) < 5.0
+
+
+def test_a_label_told_long_after_its_arrival_is_as_old_as_that():
+    late, asked = (GaussianProcess(1, 0.1, SquaredExponential(0.5), forgetting=10.0) for _ in range(2))
+    x = np.array([0.5])
+    late.arrive(x)
+    asked.arrive(x)
+    asked.expect("1", x)
+    for belief in (late, asked):
+        for _ in range(30):
+            belief.arrive(x)
+    assert late.learn(x, 3.0, "1", age=30).std == pytest.approx(asked.tell("1", x, 3.0).std)
+
+
+def test_parameters_of_another_half_life_are_refused():
+    belief = GaussianProcess(1, 0.1, fit="growing", forgetting=10.0)
+    before = belief.state()
+    with pytest.raises(InvalidInput, match="half_life"):
+        belief.adopt(Parameters(SquaredExponential((1.0,)), 0.1).plain())
+    assert belief.state() == before
+
+
+def test_withdrawn_labels_call_for_another_fit():
+    belief = GaussianProcess(1, 0.1, mean="fit", fit="growing", prior=Prior())
+    for i in range(40):
+        belief.learn(np.array([i / 40]), 1000.0 * i, str(i))
+    belief.adopt(belief.fit(np.random.default_rng(0)))
+    for i in range(39):
+        belief.withdraw(str(i), np.array([i / 40]), 1000.0 * i)
+    belief.learn(np.array([0.3]), 1.0, "new")
+    assert belief.fit_due(warm=True)
+
+
+@pytest.mark.parametrize("reservoir", [1, 2, 3, 7])
+def test_a_restored_learner_values_labels_to_the_bit(reservoir):
+    learner = Learner(
+        GaussianProcess(2, 0.1, SquaredExponential(0.4)), Value(300, reservoir=reservoir), label_cost=2.0
+    )
+    random = np.random.default_rng(1)
+    for x in random.random((60, 2)):
+        learner.decide(x)  # labels are awaited
+    twin = Learner.restore(learner.snapshot())
+    for x in random.random((40, 2)):
+        assert learner.decide(x) == twin.decide(x)

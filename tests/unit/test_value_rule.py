@@ -132,3 +132,26 @@ def test_the_dearer_and_better_labeller_is_asked_where_errors_are_dear():
     assert not asked[0.05].wants_label
     assert [asked[cost].labeller for cost in (0.25, 100.0)] == ["nurse", "mri"]
     assert asked[100.0].cost == 5.0
+
+
+@pytest.mark.parametrize(
+    "belief", [TypeMeans(0.1), GaussianProcess(1, 0.1, mean="fit", fit="growing", prior=Prior())]
+)
+def test_in_the_last_round_of_a_horizon_nothing_known_is_still_bought(belief):
+    point = "a" if isinstance(belief, TypeMeans) else 0.5
+    decision = Learner(belief, Value(horizon=1), label_cost=1.0).decide(point)
+    assert (decision.wants_label, decision.reason) == (True, "nothing_known")
+
+
+@pytest.mark.parametrize("half_life", [1e-6, 1e-3, 1.0])
+def test_a_short_half_life_leaves_what_is_saved_here(half_life):
+    saving = Saving(1.0, 1.0, half_life=half_life)
+    worth = Value(horizon=10_000).decide(view(saving)).worth
+    assert 2.0 <= worth <= 3.0
+
+
+def test_a_long_half_life_is_none():
+    worths = [
+        Value(horizon=1000).decide(view(Saving(0.0, 1.0, half_life=h))).worth for h in (inf, 1e18, 1e30)
+    ]
+    assert worths[1:] == pytest.approx([worths[0]] * 2, rel=1e-12)

@@ -69,7 +69,7 @@ class Value(Rule):
         saving = view.saves(offer.noise_std)
         later = saving.later + saving.lesson if self.lessons else saving.later
         here = saving.here if self.scored == "truth" else saving.outright
-        return here + (_lasting(self.left(view.round), saving.half_life) * later if later else 0.0)
+        return here if here == inf else here + _lasting(self.left(view.round), saving.half_life) * later
 
     def reason(self, worth: float, price: float, round: int) -> str:
         """Why a label of this worth is bought at this price, or not."""
@@ -90,7 +90,7 @@ def _lasting(left: int, half_life: float) -> float:
     if half_life == inf:
         return left
     fading = log(4.0) / half_life
-    return (1.0 - exp(-fading * left)) / expm1(fading)
+    return exp(-fading) * expm1(-fading * left) / expm1(-fading)
 
 
 def _gain(worth: float, offer: Offer) -> tuple[float, float]:

@@ -60,7 +60,7 @@ class Dictionary:
         self._kernel = parameters.covariance
         self._inverse_squares = self._kernel.weights(self.dim)
         self._mean, self._amplitude = parameters.mean, parameters.kernel.amplitude
-        self._noise_variance = parameters.noise_variance
+        self._noise_variance, self._least_noise = parameters.noise_variance, parameters.least_noise
         self._limit = self.tolerance * parameters.kernel.amplitude
         self._D, self._L = Rows(0, np.empty((self.dim, 0))), Factor()
         self.ids: list[str | None] = []  # None for a label nobody asked for
@@ -97,7 +97,7 @@ class Dictionary:
 
     def noise_of(self, noise: float) -> float:
         """The variance that a stored one stands for."""
-        return noise or self._noise_variance
+        return max(noise, self._least_noise) if noise else self._noise_variance
 
     @property
     def awaited(self) -> int:

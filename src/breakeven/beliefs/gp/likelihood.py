@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from breakeven.beliefs.gp.kernels import Fading, Kernel
-from breakeven.beliefs.gp.parameters import Parameters
+from breakeven.beliefs.gp.parameters import LEAST_NOISE, Parameters
 from breakeven.beliefs.gp.prior import Pull
 
 Array = NDArray[np.float64]
@@ -109,7 +109,9 @@ class Likelihood:
         plain = self.start.kernel.shape(q)
         shape = self._faded(plain)
         K = amplitude * shape
-        K.reshape(-1)[:: n + 1] += np.where(self._own, noise_variance, self._noise)
+        K.reshape(-1)[:: n + 1] += np.where(
+            self._own, noise_variance, np.maximum(self._noise, LEAST_NOISE * amplitude)
+        )
         factor, failed = dpotrf(K.T, lower=1, overwrite_a=1)
         if failed:
             return None

@@ -25,7 +25,12 @@ class Parameters(msgspec.Struct, frozen=True):
     @property
     def noise_variance(self) -> float:
         """σ², or what rounding makes of none: below that a factor would be noise itself."""
-        return max(self.noise_std * self.noise_std, LEAST_NOISE * self.kernel.amplitude)
+        return max(self.noise_std * self.noise_std, self.least_noise)
+
+    @property
+    def least_noise(self) -> float:
+        """The smallest noise variance of a label."""
+        return LEAST_NOISE * self.kernel.amplitude
 
     def plain(self) -> dict[str, Any]:
         """As text and numbers."""

@@ -99,7 +99,7 @@ class Posterior:
         self._kernel = parameters.covariance
         self._weights = self._kernel.weights(self.dim)
         self._mean, self._amplitude = parameters.mean, parameters.kernel.amplitude
-        self._noise_variance = parameters.noise_variance
+        self._noise_variance, self._least_noise = parameters.noise_variance, parameters.least_noise
 
     @property
     def y(self) -> Array:
@@ -120,7 +120,7 @@ class Posterior:
 
     def noise_of(self, noise: float) -> float:
         """The variance that a stored one stands for."""
-        return noise or self._noise_variance
+        return max(noise, self._least_noise) if noise else self._noise_variance
 
     @property
     def awaited(self) -> int:
@@ -280,7 +280,7 @@ class Posterior:
             return self._kernel.matrix(X[:, low:high], X[:, :high], self._weights)
 
         with threads_for(len(self.ids)):
-            self._L.extend(rows, len(self.ids), np.where(self.noise > 0.0, self.noise, self._noise_variance))
+            self._L.extend(rows, len(self.ids), np.array([self.noise_of(one) for one in self.noise.tolist()]))
         self._solve_labels()
         self._await_again()
         self._survey()
@@ -325,7 +325,10 @@ class Posterior:
     def _narrowed(self, covariance: Array, u: Array) -> Array:
         """A covariance given the labels told, given also those awaited."""
         assert self.reservoir
-        return covariance - self._awaited.R.solve_back(u) @ self.reservoir.W if len(u) else covariance
+        if not len(u):
+            return covariance
+        W = np.ascontiguousarray(self.reservoir.W)  # BLAS takes other ways with gaps, to other last digits
+        return covariance - self._awaited.R.solve_back(u) @ W
 
     def _ask(self, x: Array, solved: Solved, noise: float) -> Array:
         """Count a label as asked for; its covariance with the reservoir, given the labels told."""

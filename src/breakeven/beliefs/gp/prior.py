@@ -17,6 +17,7 @@ from breakeven.errors import expect
 Array = NDArray[np.float64]
 
 SPREAD = sqrt(3.0)  # of log ℓ: that of the dimension-scaled prior of Hvarfner, Hellsten & Nardi (2024)
+ROUNDING = 1e-12  # a feature that varies less, beside its size, does not vary
 NOISE, NOISE_SPREAD = exp(-2.0), 1.0  # of the labels' own spread, where the noise is not known
 
 
@@ -41,7 +42,8 @@ class Prior(msgspec.Struct, frozen=True):
     def centre(self, arrivals: Array) -> Array:
         """The median lengthscale on every axis."""
         spread = arrivals.std(axis=0)
-        return sqrt(2.0 * arrivals.shape[1]) * np.where(spread > 0.0, spread, 1.0)
+        varies = spread > ROUNDING * np.abs(arrivals).max(axis=0)
+        return sqrt(2.0 * arrivals.shape[1]) * np.where(varies, spread, 1.0)
 
     @property
     def allowance(self) -> float:

@@ -83,6 +83,7 @@ class GaussianProcess:
         self.forgetting = None if forgetting is None else expect.positive("forgetting", forgetting)
         self._clock = 0  # arrivals so far
         self._fitted_at = 0
+        self._changes = 0  # labels told and withdrawn since
         self._capacity = Capacity(self.tolerance)
         self._posterior: Engine = Posterior(self._width, self._start())
         self._note_parameters()
@@ -211,10 +212,10 @@ class GaussianProcess:
     # -- events ----------------------------------------------------------------------------------
 
     def watch(self, most: int) -> None:
-        """Keep a sample of the arrivals from now on, at most so many, to value labels by."""
+        """Keep a sample of the arrivals from now on, at most so many, to value labels by; 0 ends that."""
         kept = self._posterior.reservoir
-        if kept is None or kept.most != most:
-            self._posterior.watch(Reservoir(self._width, most))
+        if (kept.most if kept else 0) != most:
+            self._posterior.watch(Reservoir(self._width, most) if most else None)
 
     def arrive(self, point: Any, view: View | None = None) -> None:
         """Count an arrival, and let it stand for those to come."""
@@ -224,13 +225,9 @@ class GaussianProcess:
             place = self._at(point, self._clock)
             solved = view.solved if isinstance(view, SolvedView) and view.solved else engine.solve(place)
             if self.forgetting is not None:
-                engine.reservoir.fade(2.0 ** (-1.0 / self.forgetting), self.kernel_amplitude, self._clock)
+                amplitude = engine.parameters.kernel.amplitude
+                engine.reservoir.fade(2.0 ** (-1.0 / self.forgetting), amplitude, self._clock)
             engine.meet(place, solved)
-
-    @property
-    def kernel_amplitude(self) -> float:
-        """The variance of f before any label."""
-        return self._posterior.parameters.kernel.amplitude
 
     def expect(
         self, id: str | None, point: Any, view: View | None = None, noise_std: float | None = None
@@ -245,8 +242,11 @@ class GaussianProcess:
         if noise_std is not None:
             self._await_other(id, noise_std)
         mean, variance = self._posterior.tell(id, y)
+        self._changes += 1
         self._forget_if_due()
         self._choose_engine()
+        if self.forgetting is not None:  # the label may be old by now
+            return self.predict(point)
         return Prediction(mean, sqrt(variance), self._noise_std)
 
     def _await_other(self, id: str | None, noise_std: float) -> None:
@@ -279,13 +279,15 @@ class GaussianProcess:
             self._posterior.withdraw_awaited(id)
         elif self.forgetting is None or id in self._posterior.ids:
             self._posterior.withdraw_told(id)
+            self._changes += 1
             self._choose_engine()
 
     def learn(
-        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None
+        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None, age: int = 0
     ) -> Prediction:
-        """A label nobody asked for."""
-        self.expect(id, point, noise_std=noise_std)
+        """A label nobody asked for, of an arrival so many rounds ago."""
+        place = self._at(point, self._clock - age)
+        self._posterior.expect(id, place, self._posterior.solve(place), noise_variance(noise_std))
         return self.tell(id, point, y)
 
     # -- fitting ---------------------------------------------------------------------------------
@@ -307,7 +309,8 @@ class GaussianProcess:
                 return warm and self._fitted_at == 0
             case "growing":
                 first = 1 if self.prior else self.dim + 2
-                return warm and self.labels >= max(first, GROWTH * self._fitted_at)
+                changed = self._fitted_at + self._changes >= GROWTH * self._fitted_at
+                return warm and self.labels >= first and changed
         return False
 
     def fit(self, random: "np.random.Generator") -> dict[str, Any]:
@@ -334,12 +337,12 @@ class GaussianProcess:
 
     def adopt(self, parameters: dict[str, Any]) -> None:
         """Go on with these parameters."""
-        fitted = _checked_parameters(parameters, self.dim)
+        fitted = _checked_parameters(parameters, self.dim, self.forgetting)
         if self.forgetting is not None and self._outdated().any():
             self._posterior.drop(self._outdated())
         self._posterior.adopt(fitted)
         self._choose_engine()
-        self._fitted_at = self.labels
+        self._fitted_at, self._changes = self.labels, 0
         self._note_parameters()
 
     # -- keeping ---------------------------------------------------------------------------------
@@ -391,6 +394,7 @@ class GaussianProcess:
         return {
             "clock": self._clock,
             "fitted_at": self._fitted_at,
+            "changes": self._changes,
             "tried_at": self._capacity.tried_at,
             "dictionary": isinstance(self._posterior, Dictionary),
             **self._posterior.state(),
@@ -398,7 +402,7 @@ class GaussianProcess:
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave."""
-        self._clock, self._fitted_at = state["clock"], state["fitted_at"]
+        self._clock, self._fitted_at, self._changes = state["clock"], state["fitted_at"], state["changes"]
         self._capacity.tried_at = state["tried_at"]
         if state["dictionary"]:
             self._posterior = Dictionary(self._width, self._start(), self.tolerance)
@@ -408,7 +412,7 @@ class GaussianProcess:
         self._note_parameters()
 
 
-def _checked_parameters(plain: dict[str, Any], dim: int) -> Parameters:
+def _checked_parameters(plain: dict[str, Any], dim: int, half_life: float | None) -> Parameters:
     try:
         parameters = Parameters.of(plain)
     except msgspec.ValidationError as error:
@@ -416,6 +420,8 @@ def _checked_parameters(plain: dict[str, Any], dim: int) -> Parameters:
     _checked_kernel(parameters.kernel, dim)
     expect.positive("noise_std", parameters.noise_std)
     expect.finite("mean", parameters.mean)
+    if parameters.half_life != half_life:
+        expect.refuse("half_life", f"that of the process, {half_life}", parameters.half_life)
     return parameters
 
 

@@ -57,7 +57,7 @@ class BlockLooks:
 
     def asked(self, i: int, noise_std: float | None = None) -> None:
         """Narrow the arrivals behind i."""
-        self._block.ask(i, noise_variance(noise_std))
+        self._block.ask(i, self._engine.noise_of(noise_variance(noise_std)))
         self._note()
 
     def told(self, i: int, y: float, noise_std: float | None = None) -> bool:
@@ -65,6 +65,6 @@ class BlockLooks:
         now = self._belief.engine
         if now is not self._engine or now.parameters is not self._parameters or self._awaited:
             return False
-        self._block.tell(i, y, noise_variance(noise_std))
+        self._block.tell(i, y, self._engine.noise_of(noise_variance(noise_std)))
         self._note()
         return True
