@@ -18,6 +18,7 @@ from breakeven.learner import Learner, bulk
 from breakeven.learner.bulk import Columns
 from breakeven.learner.replay import replay
 from breakeven.ledger import EXPECTED_NOISE, Ledger
+from breakeven.values import AuditReport
 
 Array = NDArray[np.float64]
 Replayed = tuple[Columns, Array, NDArray[np.bool_], Array]  # answers, costs, which are ambiguous, stretches
@@ -28,7 +29,8 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
 
     `target` is what predictions are scored against, the array that was given: the truth, or the labels. The
     exact uncertainty was within a factor of `stretch` of the one shown, both ways; where the threshold lies
-    within that, too, the decision is `ambiguous`. The bill is drawn up when it is first read.
+    within that, too, the decision is `ambiguous`. `audit` is what audits of the learner say by then. The bill
+    is drawn up when it is first read.
     """
 
     wants_label: NDArray[np.bool_]
@@ -42,6 +44,7 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
     scored: Literal["truth", "labels"]
     noise_std: float
     error_cost: float = 1.0
+    audit: AuditReport | None = None
 
     @property
     def exact(self) -> NDArray[np.bool_]:
@@ -71,6 +74,7 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
             spend_by_round=spend,
             error_by_round=errors,
             error_cost=self.error_cost,
+            audit=self.audit,
         )
 
 
@@ -101,6 +105,7 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
         scored="labels" if f is None else "truth",
         noise_std=learner.belief.traits.noise_std,
         error_cost=learner.error_cost,
+        audit=learner.ledger.audit,
     )
 
 

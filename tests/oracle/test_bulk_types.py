@@ -1,5 +1,7 @@
 """Long streams of types in compiled loops are the loop written out, to the bit: answers, bill and state."""
 
+from math import isnan
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,6 +40,19 @@ def assert_same(make, *histories):
     return fast, slow
 
 
+def assert_same_before(make, xs, ys):
+    """What was believed in each round before its label, both ways."""
+    fast, slow, before = make(), make(), bulk.Before.empty(len(xs))
+    bulk.replay(fast, fast.belief.points(xs), np.array(ys), true=False, before=before)
+    for x, y, (mean, std, worth) in zip(xs, ys, np.transpose(before).tolist(), strict=True):
+        decision = slow.decide(x)
+        assert (decision.prediction.mean, decision.prediction.std) == (mean, std)
+        assert decision.worth == (None if isnan(worth) else worth * slow.error_cost)
+        if decision.wants_label:
+            slow.tell(decision.id, y)
+    assert fast.snapshot() == slow.snapshot()
+
+
 @pytest.mark.parametrize("rule", list(RULES))
 @settings(max_examples=12)
 @given(
@@ -56,6 +71,21 @@ def test_any_stream_is_the_loop(rule, before, first, second, with_truth, seed, r
         return xs, ys, [y / 3 for y in ys] if with_truth else None
 
     assert_same(make, columns(first), columns(second))
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+@settings(max_examples=12)
+@given(before=arrivals, rows=arrivals)
+def test_what_was_believed_before_a_label_is_that_of_the_loop(rule, before, rows):
+    def make():
+        learner = Learner(TypeMeans(0.3, prior_mean=0.25), RULES[rule], label_cost=0.5, seed=3)
+        eventful(learner, *columns(before))
+        return learner
+
+    def columns(rows):
+        return [x for x, _ in rows], [y for _, y in rows]
+
+    assert_same_before(make, *columns(rows))
 
 
 @pytest.mark.parametrize("rule", list(RULES))

@@ -12,6 +12,7 @@ from breakeven.learner.bulk import stream, worths
 from tests.oracle.test_bulk_batches import assert_same as assert_same_batches
 from tests.oracle.test_bulk_batches import tell_a_third
 from tests.oracle.test_bulk_types import assert_same as assert_same_streams
+from tests.oracle.test_bulk_types import assert_same_before
 from tests.oracle.type_streams import NAMES, eventful, one_by_one, small_sizes
 
 pytest.importorskip("numba")
@@ -86,6 +87,17 @@ def test_any_batch_is_the_loop(prior_std, before, first, second, lessons, scored
 
 
 @pytest.mark.parametrize("prior_std", PRIORS)
+@settings(max_examples=25)
+@given(
+    before=arrivals, rows=arrivals, scored=st.sampled_from(["truth", "labels"]),
+    horizon=st.sampled_from([None, 1, 100, 1000]), cost=st.sampled_from(list(PRICES.values())),
+)  # fmt: skip
+def test_what_was_believed_before_a_label_is_that_of_the_loop(prior_std, before, rows, scored, horizon, cost):
+    rule = Value(horizon=horizon, scored=scored)
+    assert_same_before(maker(prior_std, rule, cost, before), *columns(rows))
+
+
+@pytest.mark.parametrize("prior_std", PRIORS)
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("cost", PRICES.values(), ids=PRICES)
 @pytest.mark.parametrize("types", [1, 7, 300])
@@ -130,6 +142,12 @@ def test_a_batch_waits_for_the_labels_that_will_say_how_large_errors_are():
     *_, decisions = assert_same_batches(maker("learn", Value(), 0.3), list(range(20)))
     reasons = [decision.reason for decision in decisions]
     assert reasons == ["nothing_known"] * 3 + ["enough_on_their_way"] * 17
+
+
+def test_a_type_first_met_in_the_last_round_is_labelled_both_ways():
+    make = maker(None, Value(horizon=5), 0.3)
+    fast, _ = assert_same_streams(make, (list(range(5)), np.zeros(5), None))
+    assert fast.ledger.labels == 5
 
 
 def test_an_interrupted_stream_leaves_the_learner_as_it_was(monkeypatch):

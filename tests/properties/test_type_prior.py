@@ -206,3 +206,26 @@ def test_a_world_of_news_has_no_regulars():
 def test_a_type_that_always_came_will_nearly_always_come(rounds, others):
     rate = arrival_rate(rounds, rounds + others, 1 + (others > 0))
     assert 0.0 <= rate <= rounds / (rounds + others)
+
+
+def test_a_learnt_prior_follows_a_world_that_moves():
+    belief = TypeMeans(0.1, prior_std="learn", forgetting=100.0)
+    learner, random = Learner(belief, Value(), label_cost=1.0), np.random.default_rng(0)
+    means = random.normal(size=30)
+    for t in range(3000):
+        k = int(random.integers(30))
+        decision = learner.decide(k)
+        if decision.wants_label:
+            learner.tell(decision.id, means[k] + (100.0 if t >= 1500 else 0.0))
+    assert learner.belief.across.prior.mean == pytest.approx(100.0, abs=5.0)
+
+
+def test_a_label_told_late_for_an_arrival_let_pass_is_as_old_as_that():
+    late, asked = (TypeMeans(0.1, forgetting=10.0) for _ in range(2))
+    for belief in (late, asked):
+        belief.arrive("a")
+    asked.expect("1", "a")
+    for belief in (late, asked):
+        for _ in range(30):
+            belief.arrive("a")
+    assert late.learn("a", 3.0, "1", age=30) == asked.tell("1", "a", 3.0)

@@ -3,6 +3,8 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from breakeven import GaussianProcess, Learner, TypeMeans, Value, simulate
@@ -12,6 +14,7 @@ from breakeven.learner.bulk import stream as compiled
 from breakeven.tables import bulk
 from breakeven.tables.bill import row_of
 from breakeven.tables.outcome import Outcome
+from breakeven.tables.run import _Walk
 from breakeven.values import Decision
 from tests.tables.samples import run_of, smooth, typed
 
@@ -178,17 +181,44 @@ def test_with_a_delay_the_noise_of_types_must_be_given():
 # -- long streams ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", ["threshold", "random", "always"])
-@pytest.mark.parametrize("whole", [True, False])
-def test_compiled_loops_decide_as_one_by_one(monkeypatch, rule, whole):
+def both_ways(frame, **options):
+    """The run in compiled loops; all that it decided and left is what it is one by one, to the bit."""
     pytest.importorskip("numba")
+    asked = {"type": "kind", "cost": 0.1, "noise_std": 0.5, **options}
+    alone = run_of(frame, **asked)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "SHORTEST", 1)
+        patch.setattr(bulk, "CHUNK", 100)
+        patch.setattr(_Walk, "_replayed", None)
+        together = run_of(frame, **asked)
+    assert_frame_equal(together.decisions.collect(), alone.decisions.collect(), check_exact=True)
+    assert together.learner.learner.snapshot() == alone.learner.learner.snapshot()
+    return together
+
+
+@pytest.mark.parametrize("rule", ["value", "threshold", "random", "always"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_compiled_loops_decide_as_one_by_one(rule, whole):
     frame = typed(3000).with_columns(pl.col("kind").str.slice(1).cast(pl.Int64) if whole else pl.col("kind"))
-    alone = run_of(frame, type="kind", rule=rule, cost=0.1, noise_std=0.5).decisions.collect()
-    monkeypatch.setattr(compiled, "SHORTEST", 100)
-    monkeypatch.setattr(bulk, "CHUNK", 1000)
-    together = run_of(frame, type="kind", rule=rule, cost=0.1, noise_std=0.5)
-    assert_frame_equal(together.decisions.collect(), alone, rel_tol=1e-12)
-    assert together.learner.learner.rounds == 3000
+    assert both_ways(frame, rule=rule).learner.learner.rounds == 3000
+
+
+@settings(max_examples=40)
+@given(
+    rows=st.integers(40, 600), types=st.integers(1, 80), seed=st.integers(0, 99),
+    cost=st.sampled_from([1e-9, 0.1, 1.0, 30.0, 1e6]), error_cost=st.sampled_from([0.3, 1.0, 7.0]),
+    horizon=st.sampled_from([None, 1, 150, 10**6]), noise_std=st.sampled_from([None, 0.01, 0.5]),
+    owned=st.booleans(),
+)  # fmt: skip
+def test_compiled_loops_weigh_as_one_by_one(rows, types, seed, owned, **options):
+    both_ways(typed(rows, types, seed), seeds=typed(30, types, seed + 1) if owned else None, **options)
+
+
+def test_compiled_loops_give_every_reason():
+    frame = pl.concat([typed(20, types=1), typed(1500, types=200)])
+    table = both_ways(frame, horizon=800, cost=1.0).decisions.slice(20).collect()
+    words = {"worth_it", "not_worth_it"}
+    assert set(table["reason"]) == {"nothing_known", *words, *(f"{word}_late" for word in words)}
 
 
 def test_long_tables_are_kept_on_disk(monkeypatch):

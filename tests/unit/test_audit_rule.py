@@ -95,6 +95,7 @@ def test_an_audited_arrival_can_be_told_from_those_left_out():
         ({"bound": float("nan")}, "^bound: expected a positive, finite number, got nan"),
         ({"noise_std": -1.0}, "^noise_std: expected a positive, finite number, got -1.0"),
         ({"level": 1.0}, r"^level: expected a number in \(0, 1\), got 1.0"),
+        ({"stopped": "x"}, "^stopped: expected a whole number of at least 1, got 'x'"),
         ({"bound_on": "rumours"}, "^bound_on: expected one of 'labels', 'truth', got 'rumours'"),
     ],
 )
@@ -106,3 +107,15 @@ def test_an_audit_that_cannot_be_is_refused(arguments, match):
 def test_what_is_audited_is_not_audited_again():
     with pytest.raises(InvalidInput, match=r"^rule: expected one that is not audited already, got "):
         Audit(Queue(Audit(Never(), 0.1, bound=1.0), 3), 0.1, bound=1.0)
+
+
+@pytest.mark.parametrize("reason", ["audited", "no_audit_money"])
+def test_only_an_audit_says_that_it_audited(reason):
+    class Pretender(Rule):
+        def decide(self, view):
+            return Verdict(True, reason=reason)
+
+    with pytest.raises(
+        InvalidInput, match=r"^Pretender\.decide reason: expected one that is not reserved for"
+    ):
+        Audit(Pretender(), 0.1, bound=1.0).decide(view())

@@ -14,7 +14,7 @@ def book(remember=10):
     made.ask("awaited", Label("x", cost=2.0, round=1))
     made.ask("told", Label("y", cost=3.0, round=2))
     made.tell("told", 5.0, None)
-    made.pass_by("unasked", "z")
+    made.pass_by("unasked", "z", 3)
     return made
 
 
@@ -147,12 +147,12 @@ def test_money_asked_for_and_given_back_in_any_order_leaves_nothing(costs, rando
 def test_unasked_arrivals_are_forgotten_oldest_first():
     made = Book(3)
     for i in range(5):
-        made.pass_by(str(i), i)
+        made.pass_by(str(i), i, i)
     assert list(made.unasked) == ["2", "3", "4"]
     made.tell("3", 1.0, None)
-    made.pass_by("5", 5)
+    made.pass_by("5", 5, 5)
     assert list(made.unasked) == ["2", "4", "5"]
-    made.pass_by("6", 6)
+    made.pass_by("6", 6, 6)
     assert list(made.unasked) == ["4", "5", "6"]
 
 
@@ -160,13 +160,13 @@ def test_an_id_passed_by_again_is_remembered_as_new():
     made = Book(2)
     made.named = True
     for id, x in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):
-        made.pass_by(id, x)
-    assert made.unasked == {"a": 3, "c": 4}
+        made.pass_by(id, x, 10 * x)
+    assert made.unasked == {"a": (3, 30), "c": (4, 40)}
 
 
 def test_an_id_passed_by_and_then_asked_about_is_no_longer_passed_by():
     made = Book(2)
-    made.pass_by("a", 1)
+    made.pass_by("a", 1, 1)
     made.ask("a", Label(2, cost=1.0))
     assert (made.unasked, list(made.awaited)) == ({}, ["a"])
     made.withdraw("a", charged=False)
@@ -183,5 +183,5 @@ def test_state_and_load_are_inverse():
     assert (again.awaited, again.told, again.unasked) == (made.awaited, made.told, made.unasked)
     for one in (made, again):
         for i in range(12):
-            one.pass_by(str(i), i)
+            one.pass_by(str(i), i, i)
     assert list(again.unasked) == list(made.unasked)

@@ -91,6 +91,34 @@ def test_what_is_returned_may_be_spent_again():
     assert not rule.decide(view(round=4)).wants_label
 
 
+class Dearest(Rule):
+    """Asks the dearest of those that it sees."""
+
+    def decide(self, view):
+        return Verdict(True, labeller=max(view.offers, key=lambda one: one.cost).labeller)
+
+
+def test_a_rule_sees_the_offers_that_can_be_paid_and_the_default_is_among_them():
+    seen = view(price=50.0, offers=(NURSE, MRI))
+    for inner in (Dearest(), Always(), Audit(Never(), 0.1, bound=1.0)):
+        rule = Budget(inner, total=200.0)
+        assert rule.decide(seen).labeller in ("mri", None)
+        buy(rule, [1], 190.0, audited=True)
+        asked = rule.decide(view(round=2, price=50.0, offers=(NURSE, MRI), draw=drawn))
+        assert (asked.wants_label, asked.labeller) == (True, "nurse")
+        buy(rule, [2], 9.0, audited=True)
+        last = rule.decide(view(round=3, price=50.0, offers=(NURSE, MRI), draw=drawn))
+        assert not last.wants_label
+        assert rule.forbids(view(round=3, offers=(NURSE, MRI))) == "no_money"
+
+
+def test_an_audit_around_a_budget_asks_one_that_can_be_paid():
+    rule = Audit(Budget(Never(), total=60.0), 0.1, bound=1.0)
+    buy(rule, [1], 20.0)
+    audited = rule.decide(view(round=2, price=50.0, offers=(NURSE, MRI), draw=drawn))
+    assert (audited.reason, audited.labeller) == ("audited", "nurse")
+
+
 def test_the_labeller_that_is_asked_must_be_payable():
     rule = Budget(Thrifty(labeller="mri"), total=60.0)
     seen = view(price=2.0, offers=(NURSE, MRI))
@@ -168,6 +196,11 @@ def not_drawn(round, stream=0):
     return 0.99
 
 
+def both(own, audits):
+    """The rule's own number, and that of audits."""
+    return lambda _, stream=0: audits if stream else own
+
+
 def test_half_the_total_is_kept_for_audits_when_nobody_knows_how_many():
     rule = Budget(Audit(Always(), 0.1, bound=1.0), total=10.0)
     buy(rule, range(1, 6))
@@ -195,9 +228,10 @@ def test_audits_end_with_the_first_that_could_not_be_paid_for_whether_it_is_draw
 @pytest.mark.parametrize(
     ("inner", "limits", "kept"),
     [
-        (Always(), {"per": (10.0, 20)}, 2.0),
-        (Always(), {"per": (10.0, 1000)}, 5.0),
-        (Value(horizon=30), {"total": 10.0}, 3.0),
+        (Always(), {"per": (20.0, 100)}, 10.0),
+        (Always(), {"per": (50.0, 100)}, 10.0 + 3 * 3.0),  # the mean of the draws, and three deviations
+        (Value(horizon=100), {"total": 50.0}, 10.0 + 3 * 3.0),
+        (Value(horizon=100), {"total": 30.0}, 15.0),
         (Value(), {"total": 10.0}, 5.0),
     ],
 )
@@ -206,6 +240,52 @@ def test_what_is_kept_for_audits_is_what_they_need_but_half_at_most(inner, limit
     (cap,) = rule._caps(view())
     assert cap.kept == pytest.approx(kept)
     assert cap.scarcity == 1.0
+
+
+def test_what_is_kept_of_a_total_is_for_the_rounds_ahead():
+    rule = Budget(Audit(Value(horizon=400), 0.1, bound=1.0), total=500.0)
+    buy(rule, range(1, 31), audited=True)
+    kept = {round: rule._caps(view(round=round))[0].kept for round in (1, 301, 400, 401, 900)}
+    assert kept == pytest.approx({1: 58.0, 301: 19.0, 400: 1.0, 401: 0.0, 900: 0.0})
+
+
+def test_a_yes_that_cannot_be_paid_is_declined_and_may_be_drawn():
+    rule = Budget(Audit(RandomSelect(0.6), 0.1, bound=1.0), total=10.0)
+    buy(rule, range(1, 6))
+    for wanted in (0.0, 0.99):
+        no = rule.decide(view(round=6, draw=both(wanted, 0.99)))
+        yes = rule.decide(view(round=6, draw=both(wanted, 0.0)))
+        assert (no.wants_label, no.propensity) == (False, 0.1)
+        assert (yes.wants_label, yes.reason, yes.propensity) == (True, "audited", 0.1)
+        assert no.reason == ("no_money" if wanted == 0.0 else "not_drawn")
+
+
+def test_audits_rest_while_a_window_has_no_room_and_go_on_after_it():
+    rule = Budget(Audit(Never(), 0.1, bound=1.0), total=100.0, per=(2.0, 5))
+    buy(rule, [1, 2], audited=True)
+    for draw in (drawn, not_drawn):
+        resting = rule.decide(view(round=3, draw=draw))
+        assert (resting.wants_label, resting.propensity) == (False, None)
+    assert rule.decide(view(round=6, draw=drawn)).reason == "audited"
+
+
+@pytest.mark.parametrize("limits", [{"total": 5.0}, {"per": (5.0, 10)}, {"total": 5.0, "per": (9.0, 3)}])
+def test_what_costs_more_than_a_whole_budget_ends_no_audit(limits):
+    rule = Budget(Audit(Never(), 0.1, bound=1.0), **limits)
+    for draw in (drawn, not_drawn):
+        dear = rule.decide(view(price=10.0, draw=draw))
+        assert (dear.wants_label, dear.propensity) == (False, None)
+        assert dear.reason in ("no_money", "never")
+    assert rule.decide(view(round=2, draw=drawn)).reason == "audited"
+
+
+def test_audits_around_a_budget_rest_while_its_window_has_no_room():
+    rule = Audit(Budget(RandomSelect(0.5), per=(1.0, 5)), 0.1, bound=1.0)
+    buy(rule, [1])
+    for own in (0.0, 0.99):
+        left_out = rule.decide(view(round=3, draw=both(own, 0.0)))
+        assert (left_out.wants_label, left_out.propensity) == (False, None)
+    assert rule.decide(view(round=6, draw=both(0.99, 0.0))).reason == "audited"
 
 
 def test_prices_rise_by_what_is_left_for_the_rule_itself():
@@ -254,7 +334,7 @@ def test_layers_are_named_from_the_outside_in():
     rule = Queue(Budget(Audit(Value(horizon=9), 0.1, bound=1.0), total=5.0), 3)
     assert [type(one) for one in rule.layers] == [Queue, Budget, Audit, Value]
     assert rule.audit is rule.rule.rule
-    assert rule.reservoir == 256
+    assert (rule.reservoir, rule.horizon, Queue(Always(), 3).horizon) == (256, 9, None)
     assert (Budget(Always(), total=1.0).audit, Budget(Always(), total=1.0).reservoir) == (None, 0)
 
 
@@ -305,3 +385,24 @@ def test_what_is_inside_must_be_a_rule(inner):
 def test_a_draw_inside_keeps_its_chance():
     verdict = Budget(RandomSelect(0.4), total=5.0).decide(view())
     assert verdict.propensity == 0.4
+
+
+@pytest.mark.parametrize(
+    ("memory", "match"),
+    [
+        ({"recent": "x"}, "^recent: expected a list of labels Bought, got 'x'"),
+        ({"recent": [1]}, "^recent: expected a list of labels Bought"),
+        ({"spending": 3}, "^spending: expected a Spending, got 3"),
+        ({"lately": None}, "^lately: expected a Spending, got None"),
+    ],
+)
+def test_memory_that_cannot_be_is_refused(memory, match):
+    with pytest.raises(InvalidInput, match=match):
+        Budget(Always(), total=1.0, **memory)
+
+
+def test_a_fresh_budget_has_all_its_money_and_its_audit_goes_on():
+    rule = Queue(Budget(Audit(Always(), 0.1, bound=1.0, stopped=3), total=10.0, per=(5.0, 9)), 3)
+    buy(rule, [1, 2])
+    rule.fresh()
+    assert rule == Queue(Budget(Audit(Always(), 0.1, bound=1.0), total=10.0, per=(5.0, 9)), 3)

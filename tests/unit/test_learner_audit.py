@@ -17,9 +17,11 @@ from breakeven import (
     Never,
     Queue,
     RandomSelect,
+    Rule,
     Threshold,
     TypeMeans,
     VariableUncertainty,
+    Verdict,
 )
 from breakeven.errors import InvalidInput
 from breakeven.values import Arrived, Event
@@ -117,7 +119,8 @@ def test_labels_that_come_are_corrected_or_go_are_followed():
 def test_a_full_queue_leaves_arrivals_out():
     learner = Learner(TypeMeans(0.5), Audit(Queue(Never(), 1), 0.999, bound=10.0), label_cost=1.0)
     learner.decide_many(["flu"] * 10)
-    assert (learner.ledger.audit.declined, learner.ledger.audit.audited) == (1, 1)
+    report = learner.ledger.audit
+    assert (report.declined, report.audited, report.uncovered) == (1, 1, 9)
     learner.tell("1", 0.0)
     learner.decide("flu")
     assert learner.ledger.audit.declined == 2
@@ -152,8 +155,34 @@ def test_a_rule_cannot_spend_what_is_kept_for_audits():
     rule = Budget(Audit(Always(), 0.1, bound=10.0), total=10.0)
     learner = Learner(TypeMeans(0.5), rule, label_cost=1.0)
     reasons = [d.reason for d in learner.decide_many(["flu"] * 10)]
-    assert reasons == ["always"] * 5 + ["no_money"] * 5
-    assert learner.ledger.audit.declined == 0
+    assert reasons[:5] == ["always"] * 5
+    assert set(reasons[5:]) <= {"no_money", "audited"}
+    assert learner.ledger.audit.declined == 5
+
+
+def test_what_is_refused_for_money_is_audited_with_what_was_kept_for_that():
+    rule = Budget(Audit(Always(), 0.2, bound=10.0), total=20.0)
+    learner = Learner(TypeMeans(0.5), rule, label_cost=1.0)
+    reasons = [d.reason for d in learner.decide_many(["flu"] * 200)]
+    assert (reasons.count("always"), reasons.count("audited"), learner.rule.left) == (10, 10, 0.0)
+    report = learner.ledger.audit
+    assert (report.declined, report.audited) == (189, 10)  # all but the one at which it ended
+    assert reasons[report.stopped_at - 1] == "no_audit_money"
+    for id in learner.pending:
+        learner.tell(id, 1.0)
+    assert learner.ledger.audit.covers == report.stopped_at - 11
+
+
+def test_a_window_without_room_leaves_arrivals_out_and_the_audit_goes_on():
+    rule = Budget(Audit(Always(), 0.1, bound=10.0), per=(12.0, 60))
+    learner = Learner(TypeMeans(0.5), rule, label_cost=1.0)
+    reasons = [d.reason for d in learner.decide_many(["flu"] * 3000)]
+    report = learner.ledger.audit
+    assert report.stopped_at is None
+    assert "audited" in reasons[-300:]
+    assert report.declined + report.uncovered + reasons.count("always") == 3000
+    assert report.audited == reasons.count("audited") == pytest.approx(0.1 * report.declined, rel=0.3)
+    assert f"; {report.uncovered:,} others could not be drawn" in str(report)
 
 
 # -- live, in batches, replayed, restored ------------------------------------------------------------
@@ -181,7 +210,7 @@ def test_wrappers_in_any_order_replay_and_restore_to_the_bit(order, inner):
     learner, events = make(), []
     learner.listen(events.append)
     run(learner, 70)
-    assert learner.ledger.audit.declined > 0 or inner == "moving"
+    assert learner.ledger.audit.declined + learner.ledger.audit.uncovered > 0 or inner == "moving"
     stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[Event])
     replayed = make()
     for event in stored:
@@ -221,6 +250,73 @@ def test_a_process_is_audited_in_a_batch_as_in_a_loop():
     assert batched.snapshot() == looped.snapshot()
 
 
+@pytest.mark.parametrize("belief", [{"fit": None}, {"fit": "growing"}, {"forgetting": 50.0}])
+@pytest.mark.parametrize("rule", [Never(), RandomSelect(0.2)])
+def test_a_process_with_labels_is_audited_in_a_batch_to_the_bit_as_in_a_loop(belief, rule):
+    random = np.random.default_rng(3)
+    X, more = random.random((60, 2)), random.random((200, 2))
+    both = []
+    for _ in range(2):
+        learner, events = audited(rule, 0.2, GaussianProcess(2, 0.1, **belief), label_cost=0.5), []
+        for x in X:
+            learner.learn(x, float(np.sin(5 * x).sum()))
+        learner.listen(events.append)
+        both.append((learner, events))
+    (batched, heard), (looped, told) = both
+    batched.decide_many(more)
+    for x in more:
+        looped.decide(x)
+    assert heard == told
+    assert sum(event.reason == "audited" for event in heard) > 20
+    assert batched.snapshot() == looped.snapshot()
+
+
+def test_an_audit_after_the_end_cannot_have_happened():
+    learner = Learner(TypeMeans(0.5), Budget(Audit(Never(), 0.5, bound=10.0), total=1.0), label_cost=1.0)
+    learner.decide_many(["flu"] * 30)
+    assert learner.ledger.audit.stopped_at is not None
+    before = learner.snapshot()
+    for event in (
+        Arrived("late", "flu", True, 1.0, 0.5, "audited", "rule", predicted=0.0),
+        Arrived("late", "flu", True, 1.0, 0.5, "audited", "person", predicted=0.0),
+        Arrived("late", "flu", False, 1.0, 0.5, "audited", "rule", predicted=0.0),
+    ):
+        with pytest.raises(InvalidInput, match=r"^(id|reason): expected no audit"):
+            learner.apply(event)
+        assert learner.snapshot() == before
+
+
+def test_a_rule_that_was_used_starts_afresh():
+    rule = Budget(Audit(Never(), 0.5, bound=10.0), total=3.0)
+    learner, events = Learner(TypeMeans(0.5), rule, label_cost=1.0), []
+    replayed = Learner(TypeMeans(0.5), rule, label_cost=1.0)
+    learner.listen(events.append)
+    learner.decide_many(["flu"] * 30)
+    assert (learner.rule.left, learner.rule.audit.stopped is None) == (0.0, False)
+    assert Learner.restore(learner.snapshot()).rule == learner.rule
+    other = Learner(TypeMeans(0.5), learner.rule, label_cost=1.0)
+    learner.reprice(rule=learner.rule)
+    for event in events:
+        replayed.apply(event)
+    for one in (learner, other, replayed):
+        assert (one.rule.left, one.rule.audit.stopped) == (3.0, None)
+        assert "audited" in {d.reason for d in one.decide_many(["flu"] * 30)}
+
+
+@pytest.mark.parametrize("reason", ["audited", "no_audit_money"])
+@pytest.mark.parametrize("around", [lambda rule: rule, lambda rule: Queue(rule, 3)])
+def test_a_rule_of_ones_own_cannot_say_that_it_audited(reason, around):
+    class Pretender(Rule):
+        def decide(self, view):
+            return Verdict(True, reason=reason)
+
+    learner = Learner(TypeMeans(0.5), around(Pretender()), label_cost=1.0)
+    before = learner.snapshot()
+    with pytest.raises(InvalidInput, match=r"\.decide reason: expected one that is not reserved for audits"):
+        learner.decide("flu")
+    assert learner.snapshot() == before
+
+
 def test_the_event_of_an_audit_holds_what_was_predicted():
     learner, heard = audited(rate=0.999), []
     learner.learn("flu", 2.5)
@@ -252,7 +348,8 @@ def test_draws_depend_on_the_seed_and_not_on_the_rule():
 def test_the_noise_of_audits_is_the_beliefs_or_the_labellers_or_as_given():
     assert "standard deviation 0.5" in audited().ledger.audit.assumption
     both = {"a": Labeller(1.0, 0.25), "b": Labeller(9.0, 0.2)}
-    assert "standard deviation 0.25" in audited(label_cost=None, labellers=both).ledger.audit.assumption
+    two = audited(label_cost=None, labellers=both)
+    assert "standard deviation 0.2 to 0.25" in two.ledger.audit.assumption
     rule = Audit(Never(), 0.1, bound=1.0, noise_std=0.75)
     given = Learner(GaussianProcess(1, None, fit="growing"), rule, label_cost=1.0)
     assert "standard deviation 0.75" in given.ledger.audit.assumption
@@ -279,6 +376,34 @@ def test_the_noise_of_audits_cannot_change_while_one_goes_on():
     assert learner.ledger.audit.declined == 0
     learner.reprice(rule=Never())
     assert learner.ledger.audit is None
+
+
+CLINIC = {"nurse": Labeller(2.0, 3.0), "mri": Labeller(50.0, 0.5)}
+
+
+@pytest.mark.parametrize(
+    ("cost", "labeller", "noise_std"),
+    [(None, None, 0.5), ({"mri": 90.0}, None, 3.0), (None, "nurse", 3.0), ({"mri": 90.0}, "mri", 0.5)],
+)
+def test_the_noise_of_an_audit_is_that_of_who_answered(cost, labeller, noise_std):
+    learner = audited(rate=0.999, label_cost=None, labellers=CLINIC)
+    (id,) = (d.id for d in (learner.decide("flu", cost=cost),) if d.wants_label)
+    learner.tell(id, 4.0, labeller=labeller)
+    assert learner.ledger.audit.squared.estimate == pytest.approx(16.0 - noise_std**2, abs=0.1)
+    again = Learner.restore(learner.snapshot())
+    assert again.ledger == learner.ledger
+
+
+def test_a_label_keeps_the_noise_it_was_asked_with_when_labellers_change():
+    learner = audited(rate=0.999, label_cost=None, labellers=CLINIC)
+    first = learner.decide("flu", cost={"mri": 90.0})
+    learner.reprice(labellers={"mri": CLINIC["mri"], "aide": Labeller(0.1, 2.0)})
+    assert first.labeller == "nurse"
+    learner.tell(first.id, 4.0)
+    assert learner.ledger.audit.squared.estimate == pytest.approx(16.0 - 9.0, abs=0.1)
+    assert Learner.restore(learner.snapshot()).snapshot() == learner.snapshot()
+    with pytest.raises(InvalidInput, match=r"^labellers: expected audits with noise 0\.5 to 3 still"):
+        learner.reprice(labellers={"aide": Labeller(0.1, 4.0)})
 
 
 def test_a_bill_without_an_audit_has_none():

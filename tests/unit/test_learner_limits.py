@@ -8,6 +8,7 @@ from breakeven import (
     Always,
     Budget,
     GaussianProcess,
+    Labeller,
     Learner,
     Never,
     Queue,
@@ -41,6 +42,18 @@ def test_a_person_cannot_spend_what_is_not_there():
     )
     assert one.decide("flu", force=True, cost=0.5).wants_label
     assert not one.decide("flu", force=False).wants_label
+
+
+@pytest.mark.parametrize("warmup", [0, 9])
+def test_who_is_asked_first_or_by_a_person_can_be_paid(warmup):
+    both = {"mri": Labeller(50.0, 0.5), "nurse": Labeller(2.0, 3.0)}
+    one = learner(Budget(Never(), total=55.0), label_cost=None, labellers=both, warmup=warmup)
+    asked = [one.decide("flu", force=None if warmup else True) for _ in range(3)]
+    assert [(d.labeller, d.cost) for d in asked] == [("mri", 50.0), ("nurse", 2.0), ("nurse", 2.0)]
+    assert one.ledger.label_spend == 54.0
+    if warmup:
+        assert one.decide("flu").reason == "no_money"
+    refused(one, lambda one: one.decide("flu", force=True), r"got True \(no_money\)")
 
 
 def test_a_person_cannot_go_past_a_full_queue():

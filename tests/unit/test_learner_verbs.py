@@ -147,6 +147,26 @@ def test_an_unasked_arrival_may_be_told_and_costs_nothing():
     assert learner.ledger.label_spend == 0.0
 
 
+@pytest.mark.parametrize("ids", [{}, {"id": "Anna"}])
+@pytest.mark.parametrize(
+    ("belief", "x"),
+    [
+        (TypeMeans(0.5, prior_std=1.0, forgetting=10.0), "flu"),
+        (GaussianProcess(1, 0.5, forgetting=10.0), 0.3),
+    ],
+)
+def test_a_belief_that_forgets_takes_an_unasked_label_for_as_old_as_its_arrival(belief, x, ids):
+    late, prompt = (Learner(belief, Never(), label_cost=1.0) for _ in range(2))
+    late_id, prompt_id = late.decide(x, **ids).id, prompt.decide(x, **ids).id
+    prompt.tell(prompt_id, 3.0)
+    for learner in (late, prompt):
+        learner.decide_many([x] * 20)
+    late = Learner.restore(late.snapshot())
+    late.tell(late_id, 3.0)
+    assert late.predict(x).mean == pytest.approx(prompt.predict(x).mean, rel=1e-9)
+    assert late.predict(x).std == pytest.approx(prompt.predict(x).std, rel=1e-9)
+
+
 def test_the_oldest_unasked_arrival_is_forgotten_first():
     learner = types(Never(), remember=2)
     for _ in range(3):

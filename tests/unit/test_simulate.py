@@ -8,6 +8,7 @@ import pytest
 
 from breakeven import (
     Always,
+    Audit,
     GaussianProcess,
     Learner,
     Never,
@@ -44,6 +45,15 @@ def loop(learner, xs, ys, truth=None):
         errors.append(abs(truth[i] - p) if truth is not None else 0.0 if decision.wants_label else abs(y - p))
         spend.append(decision.cost if decision.wants_label else 0.0)
     return predictions, errors, spend
+
+
+def test_the_bill_of_an_audited_learner_has_its_audit():
+    xs, labels, truth = stream()
+    learner = Learner(TypeMeans(0.3), Audit(Threshold(), 0.2, bound=5.0), label_cost=20.0)
+    audit = simulate(learner, xs, labels, truth).ledger.audit
+    assert audit == learner.ledger.audit
+    assert audit.audited > 20
+    assert simulate(algorithm1(label_cost=1.0, noise_std=0.3), xs, labels).ledger.audit is None
 
 
 @pytest.mark.parametrize("with_truth", [True, False])

@@ -1,6 +1,7 @@
 """The trail of audits: what it counts, what it waits for, and what it says."""
 
 import msgspec
+import numpy as np
 import pytest
 
 from breakeven.errors import ConflictingLabel, DuplicateId, InvalidInput, UnknownId
@@ -161,6 +162,53 @@ def test_errors_that_contradict_the_bound_are_named():
     report = made.report()
     assert report.exceeded == 1
     assert str(report).endswith("That is not so: an audited error is larger. Give a wider bound.")
+
+
+@pytest.mark.parametrize("on", ["labels", "truth"])
+def test_the_noise_that_is_taken_off_is_that_of_the_label_that_came(on):
+    made = trail(noise_std=0.5, least_noise_std=0.1, bound_on=on)
+    for id, asked, came in (("a", None, None), ("b", 0.1, None), ("c", 0.3, 0.1), ("d", 0.1, 0.5)):
+        made.decline(3)
+        made.audit(id, 0.0, asked)
+        made.tell(id, 0.8, came)
+    noises = [one.noise_std for one in made._audits]
+    assert noises == [0.5, 0.1, 0.1, 0.5]
+    again = trail(noise_std=9.0, bound=20.0)
+    again.load(msgspec.msgpack.decode(msgspec.msgpack.encode(made.state())))
+    assert (again.noise_stds, again.state()) == ((0.1, 0.5), made.state())
+    assert "standard deviation 0.1 to 0.5" in made.report().assumption
+
+
+@pytest.mark.parametrize("on", ["labels", "truth"])
+def test_squares_of_labels_that_differ_in_noise_have_the_mean_of_the_truth(on):
+    random, made = np.random.default_rng(5), trail(noise_std=0.4, least_noise_std=0.1, bound=2.0, bound_on=on)
+    for id in map(str, range(4000)):
+        noise = 0.1 if random.random() < 0.8 else 0.4
+        made.audit(id, 0.0, noise)
+        made.decline(3)
+        made.tell(id, 0.3 + noise * float(random.uniform(-1, 1)) * 3**0.5)
+    squared = made.report().squared
+    assert squared.estimate == pytest.approx(0.09, abs=0.01)
+    assert squared.low < 0.09 < squared.high
+
+
+@pytest.mark.parametrize("noise_std", [0.05, 0.6, float("nan"), "0.2"])
+def test_a_noise_that_was_not_assumed_is_refused(noise_std):
+    made = trail(noise_std=0.5, least_noise_std=0.1)
+    made.audit("a", 0.0)
+    before = made.state()
+    for verb in (lambda: made.audit("b", 0.0, noise_std), lambda: made.tell("a", 0.0, noise_std)):
+        with pytest.raises(InvalidInput, match=r"noise_std: expected a number from 0\.1 to 0\.5, got "):
+            verb()
+    assert made.state() == before
+
+
+def test_arrivals_that_could_not_be_drawn_are_counted_and_left_out():
+    made = walked()
+    made.leave_out(7)
+    report = made.report()
+    assert (report.declined, report.covers, report.uncovered) == (20, 9, 7)
+    assert "the first 9 declined arrivals; 7 others could not be drawn" in str(report)
 
 
 def test_a_report_reads_well_and_is_plain_data():

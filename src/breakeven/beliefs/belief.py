@@ -80,9 +80,12 @@ class Belief(Protocol):
         ...
 
     def learn(
-        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None
+        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None, age: int = 0
     ) -> Prediction:
-        """A label nobody asked for; the prediction there, after it."""
+        """A label nobody asked for; the prediction there, after it.
+
+        `age` is how many arrivals ago it was taken; only a belief that forgets is told.
+        """
         ...
 
     def watch(self, most: int) -> None:

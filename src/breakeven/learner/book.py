@@ -64,7 +64,7 @@ class Book:
         self.awaited: dict[str, Label] = {}
         self._told: dict[str, Label] = {}
         self._replayed: list[Replayed] = []  # told as well, and entered when somebody looks
-        self.unasked: dict[str, Any] = {}
+        self.unasked: dict[str, tuple[Any, int]] = {}  # the point, and its round
         self._oldest: deque[str] = deque()  # ids of `unasked` in order: an OrderedDict is half as fast
         self.named = False  # whether an id was given that is no round's number: then numbers may clash
         self.bought = 0
@@ -166,11 +166,11 @@ class Book:
         self.bought += 1
         self.spend = self.spend.plus(label.cost)
 
-    def pass_by(self, id: str, x: Any) -> None:
+    def pass_by(self, id: str, x: Any, round: int) -> None:
         """An arrival was not asked about; the oldest such is forgotten when there are too many."""
         if self.named:
             self._forget(id)  # an id used again is remembered as new
-        self.unasked[id] = x
+        self.unasked[id] = x, round
         self._oldest.append(id)
         if len(self._oldest) > self.remember:
             del self.unasked[self._oldest.popleft()]
@@ -184,7 +184,7 @@ class Book:
         """A label came, asked for or not."""
         label = self.awaited.pop(id, None)
         if label is None:
-            label = Label(self.unasked[id])
+            label = Label(self.unasked[id][0])
             self._forget(id)
         label.y, label.labeller = y, labeller
         self.told[id] = label
@@ -217,11 +217,12 @@ class Book:
 
     def pass_by_many(self, rounds: NDArray[np.int64], points: list[Any]) -> None:
         """The last rounds that were not asked about, none of whose ids is in use."""
-        ids = list(map(str, rounds.tolist()))
+        passed = rounds.tolist()
+        ids = list(map(str, passed))
         for _ in range(len(self._oldest) + len(ids) - self.remember):
             del self.unasked[self._oldest.popleft()]
         self._oldest.extend(ids)
-        self.unasked.update(zip(ids, points, strict=True))
+        self.unasked.update(zip(ids, zip(points, passed, strict=True), strict=True))
 
     # -- keeping ---------------------------------------------------------------------------------
 
@@ -234,7 +235,7 @@ class Book:
         return {
             "awaited": rows(self.awaited),
             "told": rows(self.told),
-            "unasked": [(id, plain(x)) for id, x in self.unasked.items()],
+            "unasked": [(id, plain(x), round) for id, (x, round) in self.unasked.items()],
             "named": self.named,
             "bought": self.bought,
             "spend": self.spend.parts,
@@ -245,7 +246,7 @@ class Book:
         for name, labels in (("awaited", self.awaited), ("told", self.told)):
             for id, x, *rest in state[name]:
                 labels[id] = Label(recall(x), *rest)
-        self.unasked.update((id, recall(x)) for id, x in state["unasked"])
+        self.unasked.update((id, (recall(x), round)) for id, x, round in state["unasked"])
         self._oldest.extend(self.unasked)
         self.named = state["named"]
         self.bought = state["bought"]

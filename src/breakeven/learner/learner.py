@@ -13,6 +13,7 @@ import numpy as np
 from breakeven.beliefs import Belief
 from breakeven.errors import InvalidInput, expect
 from breakeven.learner import snapshot, verdicts
+from breakeven.learner.auditing import Auditing
 from breakeven.learner.book import Label
 from breakeven.learner.prices import Prices, Quote
 from breakeven.learner.state import By, State, check_rule
@@ -33,6 +34,7 @@ from breakeven.values import (
     Verdict,
     View,
     Withdrawn,
+    best_offer,
 )
 
 Cost = float | Mapping[str, float]
@@ -275,9 +277,10 @@ class Learner(State):
     def _decide(self, id: str | None, point: Any, quote: Quote, force: bool | None, view: View) -> Decision:
         by: By
         if force is not None:
-            verdict, by = verdicts.of_person(force, self._forbids(view, quote) if force else None), "person"
+            forbidden, labeller = self._limits(view, quote) if force else (None, None)
+            verdict, by = verdicts.of_person(force, forbidden, labeller), "person"
         elif self.warmup and self._warmup.open:
-            verdict, by = verdicts.of_warmup(self._forbids(view, quote)), "warmup"
+            verdict, by = verdicts.of_warmup(*self._limits(view, quote)), "warmup"
         else:
             verdict, by = self._judge(view, quote), "rule"
         if verdict.labeller is not None:
@@ -292,10 +295,10 @@ class Learner(State):
         label = predicted = None
         if wants_label:
             label = Label(point, quote.cost, asked=quote.labeller, audited=reason == "audited")
-            predicted = view.prediction.mean if label.audited else None
+            predicted = self._look_again(point) if label.audited else None
         self._arrive(id, point, view, label, by)
-        if self._auditing is not None and by == "rule":
-            self._auditing.follow(id, self.rounds, wants_label, propensity, reason, predicted)
+        if by == "rule":
+            self._follow(id, label, propensity, reason, predicted)
         if self._listeners:
             plain, asked = self.belief.plain(point), quote.labeller
             answer = (wants_label, quote.cost, propensity, reason, by, ambiguous, asked, predicted)
@@ -316,6 +319,10 @@ class Learner(State):
             None if verdict.worth is None else verdict.worth * self._prices.error_cost,
         )
 
+    def _look_again(self, point: Any) -> float:
+        """What is predicted there, to the bit that one look alone gives, also in a batch."""
+        return self.belief.look(point).prediction.mean
+
     def _judge(self, view: View, quote: Quote) -> Verdict:
         view.round = self.rounds + 1
         view.price = quote.price
@@ -323,13 +330,14 @@ class Learner(State):
         if self._rule_sees_all:
             self._show(view, quote)
         verdict = self.rule.decide(view)
-        return verdict if self._rule_is_ours else verdicts.checked(verdict, type(self.rule).__name__, quote)
+        return verdict if self._rule_is_ours else verdicts.checked(verdict, self.rule, quote)
 
-    def _forbids(self, view: View, quote: Quote) -> str | None:
-        """Why the rule lets nobody buy this label; None if it may be bought."""
+    def _limits(self, view: View, quote: Quote) -> tuple[str | None, str | None]:
+        """Why the rule lets nobody buy this label; or else None, and of whom it can be bought."""
         view.round, view.price, view.draw = self.rounds + 1, quote.price, self._draws
         self._show(view, quote)
-        return self.rule.forbids(view)
+        forbidden = self.rule.forbids(view)
+        return forbidden, None if forbidden is not None else best_offer(self.rule.offers(view)).labeller
 
     def _show(self, view: View, quote: Quote) -> None:
         view.offers, view.cost = quote.offers, quote.cost
@@ -379,6 +387,7 @@ class Learner(State):
             arguments = content["arguments"]
             labellers = msgspec.convert(arguments.pop("labellers"), dict[str, Labeller] | None)
             learner = cls(belief, rule, labellers=labellers, **arguments)
+            learner._set_rule(rule, Auditing.of(rule, learner._prices, learner.belief))  # not a fresh one
             learner.belief.load(content["belief"]["state"])
             learner._book.load(content["book"], learner.belief.recall)
             learner._warmup = msgspec.convert(content["warmup"], Warmup)

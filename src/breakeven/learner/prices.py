@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from breakeven.errors import expect
-from breakeven.values import Labeller, Offer
+from breakeven.values import Labeller, Offer, best_offer
 
 
 class Quote(Struct, frozen=True, gc=False):
@@ -74,7 +74,7 @@ class Prices(Struct, frozen=True, kw_only=True):
         quote = self.quote()
         return min((offer.cost for offer in quote.offers), default=quote.cost)
 
-    def noise_of(self, labeller: str | None) -> dict[str, float]:
+    def noise_of(self, labeller: str | None) -> dict[str, Any]:
         """The noise of this labeller, as an argument for a belief; none where the belief has its own."""
         one = None if labeller is None else self.labellers.get(labeller)
         return {} if one is None else {"noise_std": one.noise_std}
@@ -96,7 +96,7 @@ class Prices(Struct, frozen=True, kw_only=True):
             Offer(price / self.error_cost, self.labellers[labeller].noise_std, labeller, price)
             for labeller, price in prices.items()
         )
-        return _quote(min(offers, key=_dearness), offers)
+        return _quote(best_offer(offers), offers)
 
     def _single(self, cost: Any, name: str) -> float:
         if isinstance(cost, Mapping):
@@ -129,8 +129,3 @@ def _labellers(labellers: Any) -> dict[str, Labeller]:
 
 def _quote(offer: Offer, offers: tuple[Offer, ...]) -> Quote:
     return Quote(offer.cost, offer.price, offer.labeller, offer.noise_std, offers)
-
-
-def _dearness(offer: Offer) -> tuple[float, str]:
-    """Who gives most information for the money comes first; ties go by name."""
-    return offer.per_information, offer.labeller or ""

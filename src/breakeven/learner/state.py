@@ -39,6 +39,7 @@ class State:
         _check_parts(belief, rule, warmup)
         rule.check_start(0, prices.cheapest)
         self.belief, rule = deepcopy(belief), deepcopy(rule)
+        rule.fresh()
         self.rounds = 0
         self._fits = 0
         self._ambiguous = 0
@@ -112,22 +113,42 @@ class State:
             self._prices.check_labeller(event.labeller)
         audited = event.reason == "audited"
         predicted = expect.finite("predicted", event.predicted) if audited else None
-        id = self._book.id_for(self._book.check_new(event.id), self.rounds + 1)
-        self._ambiguous += expect.truth("ambiguous", event.ambiguous)
+        ambiguous, new = expect.truth("ambiguous", event.ambiguous), self._book.check_new(event.id)
+        if audited:
+            self._check_audited(event)
+        id = self._book.id_for(new, self.rounds + 1)
+        self._ambiguous += ambiguous
         label = Label(point, cost, asked=event.labeller, audited=audited) if wants_label else None
         self._arrive(id, point, None, label, event.by)
-        if self._auditing is not None and event.by == "rule":
-            self._auditing.follow(id, self.rounds, wants_label, propensity, event.reason, predicted)
+        if event.by == "rule":
+            self._follow(id, label, propensity, event.reason, predicted)
+
+    def _check_audited(self, event: Arrived) -> None:
+        """What was drawn was drawn by an audit that went on, and bought."""
+        if self._auditing is None or event.by != "rule" or not event.wants_label:
+            expect.refuse("reason", "no audit, as there was none", event.reason)
+        self._auditing.check_audit(event.id)
 
     def _arrive(self, id: str, point: Any, view: View | None, label: Label | None, by: By) -> None:
         self.rounds += 1
         self.belief.arrive(point, view)
         if label is None:
-            self._book.pass_by(id, point)
+            self._book.pass_by(id, point, self.rounds)
         else:
             self._buy(id, view, label)
         if self._rule_observes and by == "rule":
             self.rule.observe(labelled=label is not None and not label.audited)
+
+    def _follow(
+        self, id: str, label: Label | None, propensity: float, reason: str, predicted: float | None
+    ) -> None:
+        """The rule answered; its audit goes on."""
+        if self._auditing is None:
+            return
+        noise_std = None
+        if label is not None and label.audited:
+            noise_std = self._prices.noise_of(label.asked).get("noise_std", self.belief.traits.noise_std)
+        self._auditing.follow(id, self.rounds, label is not None, propensity, reason, predicted, noise_std)
 
     def _buy(self, id: str, view: View | None, label: Label) -> None:
         label.round, label.warmup = self.rounds, self._warmup.ask()
@@ -140,14 +161,21 @@ class State:
     def _tell(self, id: str, y: float, labeller: str | None) -> Prediction:
         label, noise = self._book.awaited.get(id), self._prices.noise_of(labeller)
         if label is None:
-            prediction = self.belief.learn(self._book.unasked[id], y, id, **noise)
+            prediction = self._learn_late(id, y, noise)
         else:
             prediction = self.belief.tell(id, label.x, y, **(noise if labeller != label.asked else {}))
         if self._book.tell(id, y, labeller).warmup:
             self._warmup.tell()
         if self._auditing is not None:
-            self._auditing.tell(id, y)
+            self._auditing.tell(id, y, noise.get("noise_std"))
         return prediction
+
+    def _learn_late(self, id: str, y: float, noise: dict[str, Any]) -> Prediction:
+        """A label that nobody asked for, as old as its arrival: a belief that forgets is told so."""
+        point, round = self._book.unasked[id]
+        if getattr(self.belief, "forgetting", None) is not None:
+            noise = {**noise, "age": self.rounds - round}
+        return self.belief.learn(point, y, id, **noise)
 
     def _learn(self, event: Learnt) -> None:
         if event.labeller is not None:
@@ -186,6 +214,7 @@ class State:
                 self._auditing.check_goes_on(prices, self.belief)
         else:
             rule = snapshot.read_rule(event.rule, own)
+            rule.fresh()
             check_rule(rule, self.belief)
             rule.check_start(self.rounds, prices.cheapest)
             self._set_rule(rule, Auditing.of(rule, prices, self.belief))

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from breakeven.ledger import Ledger
-from breakeven.rules import Rule, Value
+from breakeven.rules import Rule
 from breakeven.values import Labeller
 
 
@@ -52,8 +52,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 def horizon_passed(rule: Rule, rounds: int) -> int | None:
     """The horizon that a rule was given, if there were more rounds."""
-    horizons = [one.horizon for one in rule.layers if isinstance(one, Value) and one.horizon is not None]
-    return next((horizon for horizon in horizons if horizon < rounds), None)
+    return rule.horizon if rule.horizon is not None and rule.horizon < rounds else None
 
 
 def _words(part: dict[str, Any]) -> str:

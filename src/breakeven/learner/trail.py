@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Any, Literal
 
 import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
 from breakeven.theory import Limits, SampledAverage, error_bound
@@ -18,11 +18,12 @@ from breakeven.values.audit import AuditReport, Interval
 class Audited(msgspec.Struct):
     """A declined arrival that was drawn, and how many that were not came `after` the one before it.
 
-    `y` is None while the label is awaited, and for good once it is `missing`.
+    `y` is None while the label is awaited, and for good once it is `missing`; `noise_std` is its noise.
     """
 
     after: int
     prediction: float
+    noise_std: float
     y: float | None = None
     missing: bool = False
 
@@ -34,6 +35,8 @@ class Audited(msgspec.Struct):
 
 class Trail:
     """What audits say about arrivals that a rule declined, in their order.
+
+    Where labels differ in noise, `noise_std` is that of the noisiest, and `least_noise_std` the least.
 
     >>> trail = Trail(0.1, bound=1.0, noise_std=0.2)
     >>> trail.decline(9)
@@ -52,10 +55,12 @@ class Trail:
         bound: float,
         noise_std: float,
         bound_on: Literal["labels", "truth"] = "truth",
+        least_noise_std: float | None = None,
     ) -> None:
-        self._bound = error_bound(bound, noise_std=noise_std, on=bound_on)
+        self._bound = error_bound(bound, noise_std=noise_std, on=bound_on, least_noise_std=least_noise_std)
         self.rate = expect.probability("rate", rate, open=True)
         self.declined = 0
+        self.uncovered = 0
         self.stopped_at: int | None = None
         self._after = 0  # arrivals since the last audit
         self._audits: list[Audited] = []
@@ -66,6 +71,11 @@ class Trail:
         """Whether the label of this arrival is awaited or known as an audit."""
         return id in self._places
 
+    @property
+    def noise_stds(self) -> tuple[float, float]:
+        """The least noise that a label may have, and the most."""
+        return self._bound.least_noise_std, self._bound.noise_std
+
     # -- arrivals --------------------------------------------------------------------------------
 
     def decline(self, count: int = 1) -> None:
@@ -74,17 +84,35 @@ class Trail:
         if self.stopped_at is None:
             self._after += count
 
-    def audit(self, id: str, prediction: float) -> None:
-        """An arrival was declined and drawn; `prediction` is the one made without its label."""
-        name, mean = expect.text("id", id), expect.finite("prediction", prediction)
+    def audit(self, id: str, prediction: float, noise_std: float | None = None) -> None:
+        """An arrival was declined and drawn; `prediction` is the one made without its label.
+
+        `noise_std` is that of the label asked for; None says that of the noisiest.
+        """
+        self.check_audit(id)
+        mean, noise = expect.finite("prediction", prediction), self._noise(noise_std)
+        self._places[id] = len(self._audits)
+        self._audits.append(Audited(self._after, mean, noise))
+        self._after = 0
+        self.declined += 1
+
+    def check_audit(self, id: str) -> None:
+        """Raise unless an arrival of this id may be entered as drawn."""
+        name = expect.text("id", id)
         if name in self._places:
             raise DuplicateId(f"id: expected one that is not in use, got {name!r}, which is audited already")
         if self.stopped_at is not None:
             expect.refuse("id", f"no audit after the stop at round {self.stopped_at}", name)
-        self._places[name] = len(self._audits)
-        self._audits.append(Audited(self._after, mean))
-        self._after = 0
-        self.declined += 1
+
+    def _noise(self, noise_std: float | None) -> float:
+        bound = self._bound
+        if noise_std is None:
+            return bound.noise_std
+        return expect.number("noise_std", noise_std, bound.least_noise_std, bound.noise_std)
+
+    def leave_out(self, count: int = 1) -> None:
+        """Arrivals could not have been drawn, as was clear before their draw: they are no part of this."""
+        self.uncovered += count
 
     def stop(self, round: int) -> None:
         """There is no money for audits from this round on: what comes is declined, and not covered.
@@ -96,15 +124,16 @@ class Trail:
 
     # -- labels ----------------------------------------------------------------------------------
 
-    def tell(self, id: str, y: float) -> None:
-        """The label of an audited arrival came."""
+    def tell(self, id: str, y: float, noise_std: float | None = None) -> None:
+        """The label of an audited arrival came; with `noise_std`, if that is another than was asked for."""
         audited, label = self._at(id), expect.finite("y", y)
+        noise = audited.noise_std if noise_std is None else self._noise(noise_std)
         if audited.y is not None and audited.y != label:
             raise ConflictingLabel(
                 f"id {id!r}: expected the label {audited.y!r} told before, got {label!r}; "
                 "use correct to change it"
             )
-        audited.y = label
+        audited.y, audited.noise_std = label, noise
 
     def correct(self, id: str, y: float) -> None:
         """A label told before was wrong; this is the right one."""
@@ -141,6 +170,7 @@ class Trail:
             declined=self.declined,
             audited=len(self._audits),
             covers=absolute.passed,
+            uncovered=self.uncovered,
             awaited=sum(one.awaited for one in self._audits),
             missing=sum(one.missing for one in self._audits),
             exceeded=absolute.beyond,
@@ -166,7 +196,8 @@ class Trail:
             absolute, squared = self._absolute.skip(one.after), self._squared.skip(one.after)
             error = None if one.y is None else abs(one.y - one.prediction)
             self._absolute = absolute.lost() if error is None else absolute.plus(error)
-            self._squared = squared.lost() if error is None else squared.plus(error**2)
+            square = None if error is None else error**2 + self._bound.lacking(one.noise_std)
+            self._squared = squared.lost() if square is None else squared.plus(square)
             self._folded += 1
 
     def _changed(self, id: str) -> None:
@@ -182,7 +213,9 @@ class Trail:
             "places": self._places.copy(),
             "after": self._after,
             "declined": self.declined,
+            "uncovered": self.uncovered,
             "stopped_at": self.stopped_at,
+            "noise_stds": self.noise_stds,
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -191,7 +224,10 @@ class Trail:
         self._places = dict(state["places"])
         self._after = state["after"]
         self.declined = state["declined"]
+        self.uncovered = state["uncovered"]
         self.stopped_at = state["stopped_at"]
+        least, most = state["noise_stds"]
+        self._bound = replace(self._bound, least_noise_std=least, noise_std=most)
         self._begin()
 
 

@@ -4,30 +4,33 @@ from typing import Any
 
 from breakeven.errors import InvalidInput, expect
 from breakeven.learner.prices import Quote
+from breakeven.rules import Rule
+from breakeven.rules.audit import REASONS as OF_AUDIT
 from breakeven.values import Verdict
 
-WARMUP = Verdict(True, reason="warmup")
-PERSON_ASKED = Verdict(True, reason="person_asked")
 PERSON_DECLINED = Verdict(False, reason="person_declined")
 
 
-def of_person(force: bool, forbidden: str | None) -> Verdict:
-    """What a person decided; a limit of the rule holds for people, too."""
+def of_person(force: bool, forbidden: str | None, labeller: str | None) -> Verdict:
+    """What a person decided, and who is asked then; a limit of the rule holds for people, too."""
     if force and forbidden is not None:
         raise InvalidInput(
             f"force: expected a label that the rule's limits allow, got True ({forbidden}); "
             "wait, or reprice with a wider limit"
         )
-    return PERSON_ASKED if force else PERSON_DECLINED
+    return Verdict(True, reason="person_asked", labeller=labeller) if force else PERSON_DECLINED
 
 
-def of_warmup(forbidden: str | None) -> Verdict:
-    """Yes, unless a limit of the rule forbids it; then a later arrival takes its place."""
-    return WARMUP if forbidden is None else Verdict(False, reason=forbidden)
+def of_warmup(forbidden: str | None, labeller: str | None) -> Verdict:
+    """Yes, and who is asked, unless a limit of the rule forbids it; then a later arrival takes its place."""
+    if forbidden is not None:
+        return Verdict(False, reason=forbidden)
+    return Verdict(True, reason="warmup", labeller=labeller)
 
 
-def checked(verdict: Any, name: str, quote: Quote) -> Verdict:
+def checked(verdict: Any, rule: Rule, quote: Quote) -> Verdict:
     """What a rule of the user's own returned, if it is a sound verdict."""
+    name = type(rule).__name__
     if not isinstance(verdict, Verdict):
         expect.refuse(f"{name}.decide", "to return a Verdict", verdict)
     propensity, worth, labeller = verdict.propensity, verdict.worth, verdict.labeller
@@ -40,8 +43,16 @@ def checked(verdict: Any, name: str, quote: Quote) -> Verdict:
     return Verdict(
         expect.truth(f"{name}.decide wants_label", verdict.wants_label),
         expect.number(f"{name}.decide threshold", verdict.threshold),
-        expect.text(f"{name}.decide reason", verdict.reason),
+        _reason(f"{name}.decide reason", verdict.reason, rule),
         propensity,
         worth,
         labeller,
     )
+
+
+def _reason(name: str, reason: Any, rule: Rule) -> str:
+    """Any, but for those of audits where there is none."""
+    text = expect.text(name, reason)
+    if rule.audit is None and text in OF_AUDIT:
+        expect.refuse(name, "one that is not reserved for audits", text)
+    return text

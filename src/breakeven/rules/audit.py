@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from breakeven import theory
 from breakeven.errors import expect
 from breakeven.rules.wrapper import Wrapper
-from breakeven.values import Verdict, View
+from breakeven.values import Offer, Verdict, View, best_offer
 
+REASONS = ("audited", "no_audit_money")  # which only an audit gives
 STREAM = 1  # of the view's random numbers; stream 0 is for rules that draw
 
 
@@ -21,8 +22,8 @@ class Audit(Wrapper):
 
     The learner's ledger then says how large errors are where nobody asked, with intervals at `level`. These
     need to know how large an error can be: `bound` is on |f − p| ("truth") or on |y − p| ("labels").
-    `noise_std` is that of the labels, by default what the belief or the labeller says. `stopped` is the round
-    in which the money for audits ran out.
+    `noise_std` is that of the labels, by default the belief's, or that of the labeller who answers. `stopped`
+    is the round in which the money for audits ran out.
 
     >>> from breakeven.rules import Threshold
     >>> Audit(Threshold(), rate=0.02, bound=5.0).rate
@@ -46,20 +47,41 @@ class Audit(Wrapper):
         self.bound = checked.bound
         if self.noise_std is not None:
             self.noise_std = checked.noise_std
+        if self.stopped is not None:
+            self.stopped = expect.whole("stopped", self.stopped, least=1)
+
+    def fresh(self) -> None:
+        """Audit again."""
+        super().fresh()
+        self.stopped = None
 
     def decide(self, view: View) -> Verdict:
         """Yes to what is drawn, else what the rule says; nothing is drawn that may not be bought."""
         drawn = view.uniform(STREAM) < self.rate
         verdict = self.rule.decide(view)
+        if verdict.reason in REASONS:
+            name = f"{type(self.rule).__name__}.decide reason"
+            expect.refuse(name, "one that is not reserved for audits", verdict.reason)
         if self.stopped is not None:
             return verdict
-        forbidden = self.rule.forbids(view)
-        if forbidden is not None:
-            return self.ended(verdict) if forbidden == "no_money" and not verdict.wants_label else verdict
+        if self.rule.forbids(view) is not None:
+            return self._without(view, verdict)
         chance = self._chance(verdict)
         if drawn and not verdict.wants_label:
-            return Verdict(True, verdict.threshold, "audited", chance, verdict.worth)
+            return _audited(verdict, chance, self.rule.offers(view))
         return replace(verdict, propensity=chance)
+
+    def _without(self, view: View, verdict: Verdict) -> Verdict:
+        """The rule's answer where nothing may be drawn: a no of it is left out, or is the end."""
+        if verdict.wants_label:
+            return verdict
+        return self.ended(verdict) if self.rule.exhausted(view) else left_out(verdict)
+
+    def instead(self, view: View, verdict: Verdict, offers: tuple[Offer, ...]) -> Verdict:
+        """The answer where there is money for audits only: what the rule wants is declined as well."""
+        if view.uniform(STREAM) < self.rate:
+            return _audited(verdict, self.rate, offers)
+        return replace(left_out(verdict), propensity=self.rate)
 
     def _chance(self, verdict: Verdict) -> float:
         """That of a label: the rule asks for it, or else it is drawn."""
@@ -72,7 +94,7 @@ class Audit(Wrapper):
         """Whether an answer of this rule is about an arrival that was declined and could be drawn."""
         if verdict.wants_label or self.stopped is not None:
             return verdict.reason == "audited"
-        return verdict.propensity is not None and verdict.propensity >= self.rate
+        return (verdict.propensity or 0.0) >= self.rate
 
     def ended(self, verdict: Verdict) -> Verdict:
         """The answer to an arrival that was declined and cannot be paid for: there are no audits after it."""
@@ -82,3 +104,13 @@ class Audit(Wrapper):
     def audit(self) -> "Audit":
         """The audit itself."""
         return self
+
+
+def left_out(verdict: Verdict) -> Verdict:
+    """The answer to an arrival whose label cannot be bought, whatever the rule says, nor drawn."""
+    reason = "no_money" if verdict.wants_label else verdict.reason
+    return replace(verdict, wants_label=False, reason=reason, propensity=None)
+
+
+def _audited(verdict: Verdict, chance: float, offers: tuple[Offer, ...]) -> Verdict:
+    return Verdict(True, verdict.threshold, "audited", chance, verdict.worth, best_offer(offers).labeller)

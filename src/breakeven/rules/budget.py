@@ -5,65 +5,25 @@ the rule inside, so that money does not run out all at once. Money for audits is
 """
 
 from copy import copy
+from math import sqrt
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import field
 from msgspec.structs import replace
 
 from breakeven.errors import expect
-from breakeven.rules.value import Value
+from breakeven.rules.audit import Audit, left_out
+from breakeven.rules.money import Bought, Cap, Spending
+from breakeven.rules.rule import Rule
 from breakeven.rules.wrapper import Wrapper
-from breakeven.values import ExactSum, Offer, Verdict, View
+from breakeven.values import Offer, Verdict, View, best_offer
 
-SCARCEST = 1e9  # times a price, when nothing is left: a rule that wants a label even so is told no
-NOTHING = ExactSum()
 IN_BUDGET = {
     "unsure": "unsure_in_budget",
     "sure": "sure_in_budget",
     "sure_from_start": "sure_in_budget",
 }
-
-
-class Bought(Struct, frozen=True, gc=False, array_like=True):
-    """A label bought: when, for how much, and whether it was an audit."""
-
-    round: int
-    cost: float
-    audited: bool
-
-
-class Spending(Struct, frozen=True, gc=False):
-    """What was spent, and how much of it on audits; adding gives a new one."""
-
-    all: ExactSum = NOTHING
-    audits: ExactSum = NOTHING
-
-    def plus(self, cost: float, *, audited: bool) -> "Spending":
-        """Count one more; a cost below zero is given back."""
-        return Spending(self.all.plus(cost), self.audits.plus(cost) if audited else self.audits)
-
-
-class Cap(Struct, frozen=True, gc=False):
-    """One limit at one moment: the money, what is spent of it, and how much of it is reserved for audits."""
-
-    money: float
-    spent: Spending
-    reserve: float = 0.0
-
-    @property
-    def kept(self) -> float:
-        """What is still set aside for audits."""
-        return max(self.reserve - self.spent.audits.value, 0.0)
-
-    @property
-    def scarcity(self) -> float:
-        """All that is not for audits, over what is left of it: 1 at first."""
-        left, most = self.money - self.spent.all.value - self.kept, self.money - self.reserve
-        return most / left if left * SCARCEST > most else SCARCEST
-
-    def allows(self, cost: float, *, audit: bool = False) -> bool:
-        """Whether a label may be bought; only an audit may touch what is set aside."""
-        return self.spent.all.plus(cost).plus(0.0 if audit else self.kept).value <= self.money
+LIMITS = ("no_money", "no_audit_money", "queue_full")  # whatever a label is worth
 
 
 class Budget(Wrapper):
@@ -91,6 +51,17 @@ class Budget(Wrapper):
             self.total = expect.positive("total", self.total)
         if self.per is not None:
             self.per = _per(self.per)
+        for name in ("spending", "lately"):
+            if not isinstance(getattr(self, name), Spending):
+                expect.refuse(name, "a Spending", getattr(self, name))
+        if not isinstance(self.recent, list) or not all(isinstance(one, Bought) for one in self.recent):
+            expect.refuse("recent", "a list of labels Bought", self.recent)
+
+    def fresh(self) -> None:
+        """All money is there again."""
+        super().fresh()
+        self.spending = self.lately = Spending()
+        self.recent = []
 
     @property
     def left(self) -> float | None:
@@ -114,44 +85,72 @@ class Budget(Wrapper):
     # -- answers ---------------------------------------------------------------------------------
 
     def decide(self, view: View) -> Verdict:
-        """Ask the rule at a price that rises as money gets scarce, and see whether it can be paid."""
-        caps = self._caps(view)
-        scarcity = max(cap.scarcity for cap in caps)
-        verdict = self.rule.decide(_dearer(view, scarcity) if scarcity > 1.0 else view)
-        audit = self.audit
-        if audit is not None and audit.covers(verdict):
-            if not all(cap.allows(view.cost, audit=True) for cap in caps):
-                return audit.ended(verdict)
-            if verdict.wants_label:
-                return verdict
-        offer = view.offer(verdict.labeller)
-        if verdict.wants_label and not all(cap.allows(offer.cost) for cap in caps):
-            return replace(verdict, wants_label=False, reason="no_money", propensity=None)
-        return replace(verdict, reason=_reason(verdict, offer)) if scarcity > 1.0 else verdict
+        """Ask the rule, of offers that can be paid, at prices that rise as money gets scarce."""
+        own = self.offers(view)
+        audits = own or (self.offers(view, audit=True) if self._audits is not None else ())
+        scarcity = max(cap.scarcity for cap in self._caps(view))
+        seen = _of_these(view, own or audits)
+        verdict = self.rule.decide(_dearer(seen, scarcity) if scarcity > 1.0 else seen)
+        if scarcity > 1.0:
+            verdict = replace(verdict, reason=_reason(verdict, view.offer(verdict.labeller)))
+        if not own:
+            return self._without_money(view, verdict, audits)
+        if not verdict.wants_label:
+            return verdict
+        if verdict.labeller is None:
+            return replace(verdict, labeller=best_offer(own).labeller)
+        payable = any(one.labeller == verdict.labeller for one in own)
+        return verdict if payable else self._without_money(view, verdict, audits)
+
+    def _without_money(self, view: View, verdict: Verdict, audits: tuple[Offer, ...]) -> Verdict:
+        """The answer where the rule cannot pay; an audit may be able to, of these offers."""
+        audit = self._audits
+        if audit is not None and (verdict.wants_label or audit.covers(verdict)):
+            if audits:
+                return audit.instead(view, verdict, audits)
+            return audit.ended(verdict) if self.exhausted(view) else left_out(verdict)
+        return left_out(verdict) if verdict.wants_label else verdict
 
     def forbids(self, view: View) -> str | None:
         """Nobody may spend more than there is."""
-        payable = all(cap.allows(view.cost) for cap in self._caps(view))
-        return self.rule.forbids(view) if payable else "no_money"
+        return self.rule.forbids(view) if self.offers(view) else "no_money"
+
+    def offers(self, view: View, *, audit: bool = False) -> tuple[Offer, ...]:
+        """Those that can be paid."""
+        caps, offers = self._caps(view), self.rule.offers(view, audit=audit)
+        return tuple(one for one in offers if all(cap.allows(one.cost, audit=audit) for cap in caps))
+
+    def exhausted(self, view: View) -> bool:
+        """Whether the total does not pay for this any more, though it did at first."""
+        if self.total is not None:
+            least, cap = min(one.cost for one in Rule.offers(self, view)), Cap(self.total, self.spending)
+            if least <= self.total and not cap.allows(least, audit=True):
+                return True
+        return self.rule.exhausted(view)
+
+    @property
+    def _audits(self) -> Audit | None:
+        """The audit, while it goes on."""
+        return None if self.audit is None or self.audit.stopped is not None else self.audit
 
     def _caps(self, view: View) -> list[Cap]:
         caps = []
         if self.total is not None:
-            caps.append(Cap(self.total, self.spending, self._reserve(view, self.total, self._horizon())))
+            ahead = None if self.horizon is None else max(self.horizon - view.round + 1, 0)
+            before = self.spending.audits.value
+            caps.append(Cap(self.total, self.spending, self._reserve(view, self.total, ahead, before)))
         if self.per is not None:
             money, rounds = self.per
             caps.append(Cap(money, self._spent_by(view.round), self._reserve(view, money, rounds)))
         return caps
 
-    def _reserve(self, view: View, money: float, rounds: int | None) -> float:
-        """What audits will need in so many rounds, but half the money at most."""
-        audit = self.audit
-        if audit is None or audit.stopped is not None:
+    def _reserve(self, view: View, money: float, rounds: int | None, before: float = 0.0) -> float:
+        """What audits took before and will need in so many rounds, but half the money at most."""
+        if self._audits is None:
             return 0.0
-        return money / 2 if rounds is None else min(money / 2, audit.rate * rounds * view.cost)
-
-    def _horizon(self) -> int | None:
-        return next((one.horizon for one in self.layers if isinstance(one, Value)), None)
+        if rounds is None:
+            return money / 2
+        return min(money / 2, before + _most_draws(self._audits.rate, rounds) * view.cost)
 
     # -- memory ----------------------------------------------------------------------------------
 
@@ -191,6 +190,20 @@ def _per(per: object) -> tuple[float, int]:
     return expect.positive("per[0]", per[0]), expect.whole("per[1]", per[1], least=1)
 
 
+def _most_draws(rate: float, rounds: int) -> float:
+    """How many of so many are drawn, at most, but for one time in about a thousand."""
+    return rate * rounds + 3.0 * sqrt(rounds * rate * (1.0 - rate))
+
+
+def _of_these(view: View, offers: tuple[Offer, ...]) -> View:
+    """The same arrival with these offers only; as it is, if there are none."""
+    if not offers or len(offers) >= len(view.offers):
+        return view
+    narrowed, best = copy(view), best_offer(offers)
+    narrowed.offers, narrowed.price, narrowed.cost = offers, best.price, best.cost
+    return narrowed
+
+
 def _dearer(view: View, factor: float) -> View:
     """The same arrival at higher prices; `cost` stays what must be paid."""
     dearer = copy(view)
@@ -204,6 +217,8 @@ def _dearer(view: View, factor: float) -> View:
 def _reason(verdict: Verdict, offer: Offer) -> str:
     """The rule spoke of a price that is not the one paid."""
     worth = verdict.worth
+    if verdict.reason in LIMITS:
+        return verdict.reason
     if not verdict.wants_label and worth is not None and worth > offer.price:
         return "kept_for_later"
     return IN_BUDGET.get(verdict.reason, verdict.reason)

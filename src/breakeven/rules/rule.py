@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 from msgspec.structs import asdict
 
-from breakeven.values import Verdict, View
+from breakeven.values import Offer, Verdict, View
 
 if TYPE_CHECKING:
     from breakeven.rules.audit import Audit
@@ -33,6 +33,9 @@ class Rule(msgspec.Struct):
     def observe(self, *, labelled: bool) -> None:
         """Remember an answer of its own, and no one else's; most rules need not."""
 
+    def fresh(self) -> None:
+        """Forget all that happened: a learner begins with this rule, perhaps after another one did."""
+
     # -- limits ----------------------------------------------------------------------------------
 
     def check_start(self, rounds: int, cost: float) -> None:
@@ -41,6 +44,14 @@ class Rule(msgspec.Struct):
     def forbids(self, view: View) -> str | None:
         """The reason why no label may be bought now, whoever wants it; None if one may."""
         return None
+
+    def offers(self, view: View, *, audit: bool = False) -> tuple[Offer, ...]:
+        """Those that may be bought now, whoever wants one; for an `audit` there may be more."""
+        return view.offers or (view.offer(),)
+
+    def exhausted(self, view: View) -> bool:
+        """Whether the money is gone for good, so that waiting does not help."""
+        return False
 
     def bought(self, round: int, cost: float, *, audited: bool) -> None:
         """A label was bought, whoever wanted it; `audited` if that was an audit."""
@@ -59,6 +70,11 @@ class Rule(msgspec.Struct):
     def reservoir(self) -> int:
         """How many past arrivals the belief should keep for it."""
         return 0
+
+    @property
+    def horizon(self) -> int | None:
+        """How many rounds there will be in all, if it was told."""
+        return None
 
     @property
     def audit(self) -> "Audit | None":

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from breakeven.errors import expect
 from breakeven.rules.rule import Rule
-from breakeven.values import View
+from breakeven.values import Offer, View
 
 if TYPE_CHECKING:
     from breakeven.rules.audit import Audit
@@ -28,6 +28,10 @@ class Wrapper(Rule):
         """Pass it on."""
         self.rule.observe(labelled=labelled)
 
+    def fresh(self) -> None:
+        """Pass it on."""
+        self.rule.fresh()
+
     def check_start(self, rounds: int, cost: float) -> None:
         """Pass it on."""
         self.rule.check_start(rounds, cost)
@@ -35,6 +39,14 @@ class Wrapper(Rule):
     def forbids(self, view: View) -> str | None:
         """What the rule inside forbids."""
         return self.rule.forbids(view)
+
+    def offers(self, view: View, *, audit: bool = False) -> tuple[Offer, ...]:
+        """Those that the rule inside leaves."""
+        return self.rule.offers(view, audit=audit)
+
+    def exhausted(self, view: View) -> bool:
+        """Whether the rule inside has no money any more."""
+        return self.rule.exhausted(view)
 
     def bought(self, round: int, cost: float, *, audited: bool) -> None:
         """Pass it on."""
@@ -53,6 +65,11 @@ class Wrapper(Rule):
     def reservoir(self) -> int:
         """As many as the rule inside needs."""
         return self.rule.reservoir
+
+    @property
+    def horizon(self) -> int | None:
+        """That of the rule inside."""
+        return self.rule.horizon
 
     @property
     def audit(self) -> "Audit | None":

@@ -2,6 +2,8 @@
 
 A bound on |y − p| is the end of the matter. A bound on |f − p| is not, as noise has no end: errors are cut at
 `reach`, where they hardly ever come, and an upper end is raised by what the cut can hide on average.
+Labels may differ in noise: then their squares are all brought to the noise of the noisiest, σ, by adding what
+is lacking.
 Notation: y = f + ε label, p prediction, B bound, σ noise_std, k REACH.
 Tails no heavier than normal are those with P(|ε| > t) ≤ 2 exp(−t²/2σ²).
 """
@@ -32,7 +34,7 @@ class Limits(NamedTuple):
 
 
 class ErrorBound(Struct, frozen=True, kw_only=True):
-    """A bound on |y − p| ("labels") or on |f − p| ("truth"), and the noise of labels.
+    """A bound on |y − p| ("labels") or on |f − p| ("truth"), and the most and the least noise of labels.
 
     >>> print(error_bound(1.0, noise_std=0.1, on="truth"))
     |f − p| ≤ 1 and label noise has mean 0 and standard deviation 0.1, with tails no heavier than normal
@@ -40,6 +42,7 @@ class ErrorBound(Struct, frozen=True, kw_only=True):
 
     bound: float
     noise_std: float
+    least_noise_std: float
     on: Literal["labels", "truth"]
 
     @property
@@ -58,28 +61,40 @@ class ErrorBound(Struct, frozen=True, kw_only=True):
     @property
     def squared(self) -> Limits:
         """What holds for (y − p)², of which the noise is σ²."""
-        B, sigma = self.bound, self.noise_std
+        B, sigma, least = self.bound, self.noise_std, self.least_noise_std
         if self.on == "labels":
-            return Limits(self.reach**2, 0.0, sigma**2, B**2 - sigma**2)
+            return Limits(B**2 + self.lacking(least), 0.0, sigma**2, B**2 - least**2)
         hidden = 4 * (B * sigma / REACH + sigma**2) * TAIL  # E((B + |ε|)² − (B + kσ)²)₊
         return Limits(self.reach**2, hidden, sigma**2, B**2)
 
+    def lacking(self, noise_std: float) -> float:
+        """What the square of an error lacks, on average, if its label has this noise and not the most."""
+        return self.noise_std**2 - noise_std**2
+
     def __str__(self) -> str:
         """The assumption in words."""
-        noise = f"label noise has mean 0 and standard deviation {self.noise_std:.6g}"
+        least = "" if self.least_noise_std == self.noise_std else f"{self.least_noise_std:.6g} to "
+        noise = f"label noise has mean 0 and standard deviation {least}{self.noise_std:.6g}"
         if self.on == "labels":
             return f"|y − p| ≤ {self.bound:.6g} and {noise}"
         return f"|f − p| ≤ {self.bound:.6g} and {noise}, with tails no heavier than normal"
 
 
-def error_bound(bound: float, *, noise_std: float, on: Literal["labels", "truth"]) -> ErrorBound:
+def error_bound(
+    bound: float, *, noise_std: float, on: Literal["labels", "truth"], least_noise_std: float | None = None
+) -> ErrorBound:
     """Check a bound on errors; noise of 0 says that labels are the truth.
+
+    Where labels differ, `noise_std` is that of the noisiest, and `least_noise_std` that of the least noisy.
 
     >>> error_bound(1.0, noise_std=0.2, on="truth").reach
     2.0
     """
     B = expect.positive("bound", bound)
     sigma = 0.0 if noise_std == 0 else expect.positive("noise_std", noise_std)
+    least = sigma
+    if least_noise_std is not None:
+        least = expect.number("least_noise_std", least_noise_std, 0.0, sigma)
     if expect.one_of("bound_on", on, BOUND_ON) == "labels" and sigma > B:
         expect.refuse("bound", f"no less than the noise_std of {sigma:g}, as labels are as noisy", bound)
-    return ErrorBound(bound=B, noise_std=sigma, on=on)
+    return ErrorBound(bound=B, noise_std=sigma, least_noise_std=least, on=on)

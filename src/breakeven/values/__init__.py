@@ -11,7 +11,7 @@ from breakeven.values.exact import ExactSum
 from breakeven.values.exhibit import Cell, Chart, Figure, Line, Note, Section, Table
 from breakeven.values.labeller import Labeller
 from breakeven.values.prediction import Prediction
-from breakeven.values.view import COMING, UNKNOWN, Offer, Saving, Traits, Verdict, View
+from breakeven.values.view import COMING, UNKNOWN, Offer, Saving, Traits, Verdict, View, best_offer
 
 __all__ = [
     "COMING",
@@ -45,4 +45,5 @@ __all__ = [
     "Verdict",
     "View",
     "Withdrawn",
+    "best_offer",
 ]

@@ -27,10 +27,11 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     """The error of predictions that nobody asked a label for, from a random sample of labels.
 
     All averages run over the first `covers` of the `declined` arrivals: up to the first audit whose label is
-    `awaited`, or to the round in which audits stopped. `missing` labels will never come. `absolute` is of
-    |y − p|, `squared` of (f − p)², and `rms_bound` is the root of its upper end. Each of these holds at every
-    moment of the stream at once, with probability `level`, given the `assumption`; `exceeded` counts audits
-    that contradict it.
+    `awaited`, or to the round in which audits stopped. `missing` labels will never come, and `uncovered`
+    arrivals are not among the declined: no audit of them could be had at the time. `absolute` is of |y − p|,
+    `squared` of (f − p)², and `rms_bound` is the root of its upper end. Each of these holds at every moment
+    of the stream at once, with probability `level`, given the `assumption`; `exceeded` counts audits that
+    contradict it.
 
     >>> around = Interval(0.5, 0.4, 0.6)
     >>> print(
@@ -51,6 +52,7 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     declined: int
     audited: int
     covers: int
+    uncovered: int = 0
     awaited: int = 0
     missing: int = 0
     exceeded: int = 0
@@ -89,4 +91,5 @@ class AuditReport(Struct, frozen=True, kw_only=True):
         return f"   ({words})" if words else ""
 
     def _ended(self) -> str:
-        return "" if self.stopped_at is None else f"; audits stopped at round {self.stopped_at:,}"
+        others = f"; {self.uncovered:,} others could not be drawn" if self.uncovered else ""
+        return others + ("" if self.stopped_at is None else f"; audits stopped at round {self.stopped_at:,}")

@@ -3,7 +3,7 @@
 A belief fills in the view, the learner adds the round and the price. A rule sees nothing else.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import inf, nan
 
 from msgspec import Struct
@@ -58,6 +58,15 @@ class Offer(Struct, frozen=True, gc=False):
     def per_information(self) -> float:
         """What it takes to learn as much as from one label of noise 1."""
         return self.price * self.noise_std**2
+
+
+def best_offer(offers: Iterable[Offer]) -> Offer:
+    """Who gives most information for the money; ties go by name.
+
+    >>> best_offer([Offer(2.0, 3.0, "nurse"), Offer(50.0, 0.5, "mri")]).labeller
+    'mri'
+    """
+    return min(offers, key=lambda one: (one.per_information, one.labeller or ""))
 
 
 class View(Struct, gc=False):

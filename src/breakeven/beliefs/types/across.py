@@ -36,10 +36,13 @@ class AcrossTypes:
     Until one is learnt the prior is flat, around the mean of the types' means.
     """
 
-    def __init__(self, labels: Labelled, noise_std: float, mean: float, std: PriorStd) -> None:
+    def __init__(
+        self, labels: Labelled, noise_std: float, mean: float, std: PriorStd, *, fades: bool = False
+    ) -> None:
         self._labels, self._noise_std, self._mean = labels, noise_std, mean
-        self.learns = isinstance(std, str)
+        self.learns, self._fades = isinstance(std, str), fades
         self.fitted_at = 0  # types that had labels told
+        self._changes = 0  # of the labels told, since, where they fade
         self.believe(mean, std if isinstance(std, float) else inf)
 
     @property
@@ -66,8 +69,15 @@ class AcrossTypes:
         return max(ENOUGH, GROWTH * self.fitted_at) if self.learns else inf
 
     def due(self) -> bool:
-        """Whether enough types have."""
-        return self.learns and self._labels.count().told >= self.due_at
+        """Whether enough types have, or, where labels fade, each has changed once since, on average."""
+        if not self.learns:
+            return False
+        again = self._fades and self._changes >= self.fitted_at > 0
+        return again or self._labels.count().told >= self.due_at
+
+    def note_change(self) -> None:
+        """A label was told, corrected or withdrawn."""
+        self._changes += self._fades
 
     def fit(self) -> dict[str, Any]:
         """The mean of the types' means, and the upper end of their spread."""
@@ -82,17 +92,17 @@ class AcrossTypes:
         if self.learns:
             mean = expect.finite("prior_mean", parameters.get("prior_mean"))
             self.believe(mean, expect.positive("prior_std", parameters.get("prior_std")))
-            self.fitted_at = self._labels.count().told
+            self.fitted_at, self._changes = self._labels.count().told, 0
 
     # -- keeping ---------------------------------------------------------------------------------
 
     def state(self) -> list[Any] | None:
         """What was learnt, if anything was."""
-        return [self.fitted_at, self.prior.mean, self.prior.std] if self.fitted_at else None
+        return [self.fitted_at, self.prior.mean, self.prior.std, self._changes] if self.fitted_at else None
 
     def load(self, state: list[Any] | None) -> None:
         """Take up what `state` gave, and predict all types."""
-        self.fitted_at, mean, std = state or (0, self.prior.mean, self.prior.std)
+        self.fitted_at, mean, std, self._changes = state or (0, self.prior.mean, self.prior.std, 0)
         self.believe(mean, std)
         if self.unknown:
             self.guess()

@@ -93,9 +93,9 @@ class TypeLabels:
             self.census.arrive(tally)
         tally.arrivals += 1
 
-    def ask(self, id: str | None, tally: Tally, noise_std: float | None) -> Grade | None:
-        """A label is asked for, or comes unasked; how much it counts."""
-        grade = self._grade(noise_std, self._now)
+    def ask(self, id: str | None, tally: Tally, noise_std: float | None, age: int = 0) -> Grade | None:
+        """A label is asked for, or comes unasked for an arrival so many rounds ago; how much it counts."""
+        grade = self._grade(noise_std, max(self._now - age, 0))
         if grade is not None or tally.weighed is not None:
             weighed = tally.weigh()
             weighed.move_to(self._fading.epoch(self._now))

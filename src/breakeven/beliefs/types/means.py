@@ -54,7 +54,9 @@ class TypeMeans:
         self.forgetting = None if forgetting is None else expect.positive("forgetting", forgetting)
         self.traits = Traits(self.noise_std, theory.DISCRETE_EXPONENT, unit=1.0, prior_std=inf)
         self._labels = TypeLabels(self.noise_std, self.forgetting, counted=self.prior_std == "learn")
-        self.across = AcrossTypes(self._labels, self.noise_std, self.prior_mean, self.prior_std)
+        self.across = AcrossTypes(
+            self._labels, self.noise_std, self.prior_mean, self.prior_std, fades=self.forgetting is not None
+        )
         self._tallies = self._labels.tallies
         self._spread = 0.0  # 2σ² log(2N³/δ)
 
@@ -170,16 +172,17 @@ class TypeMeans:
         self._predict_anew(tally)
 
     def learn(
-        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None
+        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None, age: int = 0
     ) -> Prediction:
         """A label nobody asked for: N and N_k grow, M_k does not."""
         tally = self._tally(point)
-        self._labels.enter(tally, self._labels.ask(id, tally, noise_std), y)
+        self._labels.enter(tally, self._labels.ask(id, tally, noise_std, age), y)
         self._note_spread()
         return self._predict_anew(tally)
 
     def _predict_anew(self, tally: Tally) -> Prediction:
         """The labels told of this type have changed."""
+        self.across.note_change()
         if self.across.unknown:
             self.across.guess()
         else:

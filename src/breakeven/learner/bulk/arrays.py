@@ -39,6 +39,23 @@ class Columns(NamedTuple):
         return Columns(wants_label[rounds], *(column[rounds] for column in others))
 
 
+class Before(NamedTuple):
+    """What was believed in every round before its label, and the error that saves: NaN if nobody says."""
+
+    prediction: Array
+    std: Array
+    worth: Array
+
+    @classmethod
+    def empty(cls, rounds: int) -> "Before":
+        """Room for so many rounds."""
+        return cls(np.empty(rounds), np.empty(rounds), np.full(rounds, np.nan))
+
+    def part(self, rounds: slice) -> "Before":
+        """Some rounds of them; writing there writes here."""
+        return Before(*(column[rounds] for column in self))
+
+
 class Types(NamedTuple):
     """What is known of every type, by code: a row of `parts` is the exact sum of its labels."""
 
@@ -89,7 +106,10 @@ class Labels(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What every loop is given: the types of the rounds, their labels if they are told, and what is known."""
+    """What every loop is given: the types of the rounds, their labels if they are told, and what is known.
+
+    It answers in `out`, and says what was believed `before` where there is room for it.
+    """
 
     values: Counts
     low: int
@@ -97,10 +117,12 @@ class Given(NamedTuple):
     told: Labels | None
     types: Types
     labels: int
+    noise_std: float
     spreads: Array
     first: int
     space: Array
     out: Columns
+    before: Before | None
 
 
 class Limits(NamedTuple):
@@ -123,12 +145,11 @@ class Moving(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What `Value` weighs: rounds passed, and in all (0 if unknown), the price of a label and its noise."""
+    """What `Value` weighs: rounds passed, and in all (0 if unknown), and the price of a label."""
 
     passed: int
     horizon: int
     price: float
-    noise_std: float
     lessons: bool
     outright: bool
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.learner.bulk.arrays import Columns, Counts, Given, Limits, Moving, Outcome, Truths
+from breakeven.learner.bulk.arrays import Before, Columns, Counts, Given, Limits, Moving, Outcome, Truths
 from breakeven.learner.bulk.tables import Thresholds
 from breakeven.learner.bulk.worths import ByWorth
 from breakeven.learner.learner import Learner
@@ -43,11 +43,11 @@ class Judge(Protocol):
         """There is no limit for `start`; from there on, `clocks` counts the arrivals of the types."""
         ...
 
-    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
         """Why the chunk was answered so; `untold` are the rounds of types without a label told."""
         ...
 
-    def worths(self) -> Iterable[float | None]:
+    def worths(self, before: Before) -> Iterable[float | None]:
         """What the labels of the chunk would be worth, where the rule says so."""
         ...
 
@@ -90,7 +90,7 @@ class ByLimits:
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
         """Limits by round are always enough."""
 
-    def worths(self) -> Iterable[None]:
+    def worths(self, before: Before) -> Iterable[None]:
         """Nobody says."""
         return repeat(None)
 
@@ -121,7 +121,7 @@ class ByThreshold(ByLimits):
             rest = np.append(np.empty(start), self._thresholds.at(clocks()))
             self._limits = self._limits._replace(values=rest, by_type=False)
 
-    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
         """Among those labelled the first of a type, among the others those that wait for a label."""
         wanted, first = answers.wants_label, np.isinf(answers.uncertainty)
         words = ("sure", "on_their_way", "unsure", "first_of_type")
@@ -141,7 +141,7 @@ class ByLot(ByLimits):
         drawn = self._draws.many(round, count) < self._probability
         self._limits = self._limits._replace(values=np.where(drawn, -inf, inf))
 
-    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
         """Drawn or not."""
         return _worded(("not_drawn", "drawn"), answers.wants_label)
 
@@ -157,7 +157,7 @@ class ByNature(ByLimits):
         """The same for all."""
         self._limits = self._limits._replace(values=np.full(count, self._limit))
 
-    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
         """The same for all."""
         return [self._reason] * len(untold)
 
@@ -191,11 +191,11 @@ class ByMovingLimit:
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
         """One limit is enough."""
 
-    def worths(self) -> Iterable[None]:
+    def worths(self, before: Before) -> Iterable[None]:
         """Nobody says."""
         return repeat(None)
 
-    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
         """The first of a type, then the budget, then θ."""
         wanted = answers.wants_label
         over = self._loops.over_budget(wanted, self._lately, self._moving.budget)

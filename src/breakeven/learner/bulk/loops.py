@@ -19,6 +19,7 @@ from breakeven.learner.bulk.arrays import (
     NEW_TYPE,
     UNSEEN,
     Array,
+    Before,
     Codes,
     Columns,
     Counts,
@@ -178,7 +179,8 @@ def _nearest(rest: Array, size: int) -> float:
 @compiled
 def decide(
     values: Counts, low: int, lookup: Codes, told: Labels | None, types: Types, labels: int,
-    spreads: Array, first: int, space: Array, out: Columns, limits: Limits, moving: Moving | None,
+    noise_std: float, spreads: Array, first: int, space: Array, out: Columns, before: Before | None,
+    limits: Limits, moving: Moving | None,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Label what is above its limit: rounds done, labels there are now, and why it stopped.
 
@@ -188,9 +190,11 @@ def decide(
     wants_label, prediction, uncertainty, threshold = out
     table, by_type, shown = limits
     spread, few = spreads[max(labels - first, 0)], parts.shape[1] == 2
-    before = labels
+    earlier = labels
     if told is not None:
         y, true, codes, bought = told
+    if before is not None:
+        prediction_before, std_before, _ = before
     if moving is not None:
         memory, confidence, below, after_yes, after_no, budget = moving
     for i in range(len(values)):
@@ -212,6 +216,8 @@ def decide(
             wanted = not over and (radius < limit if below else radius > limit)
             if radius == inf:
                 wanted, limit = True, nan
+        if before is not None:
+            prediction_before[i], std_before[i] = answer, noise_std / sqrt(known[k])
         if wanted:
             if labels + 1 - first >= len(spreads):
                 return i, labels, NEEDS_SPREADS
@@ -224,7 +230,7 @@ def decide(
                 known[k] += 1
                 mean[k] = parts[k, 0] / known[k]
                 answer = mean[k] if true else y[i]
-                codes[labels - before], bought[labels - before] = k, y[i]
+                codes[labels - earlier], bought[labels - earlier] = k, y[i]
             labels += 1
             spread = spreads[labels - first]
             asked[k] += 1

@@ -3,7 +3,7 @@
 import numpy as np
 
 from breakeven.learner.book import Replayed
-from breakeven.learner.bulk.arrays import Array, Columns, Labels
+from breakeven.learner.bulk.arrays import Array, Before, Columns, Labels
 from breakeven.learner.bulk.coding import Points
 from breakeven.learner.bulk.stream import Run
 from breakeven.learner.learner import Learner
@@ -11,10 +11,13 @@ from breakeven.learner.learner import Learner
 PIECE = 8  # chunks whose labels are kept together: one large array is had much faster than many small ones
 
 
-def replay(learner: Learner, points: Points, y: Array, *, true: bool) -> Columns:
+def replay(
+    learner: Learner, points: Points, y: Array, *, true: bool, before: Before | None = None
+) -> Columns:
     """Run types through a learner that `pays` for them; nothing is checked here.
 
     A labelled round answers the mean after its label, if there is a `true` value to meet, else the label.
+    What was believed `before` it is written where there is room for it.
     """
     run, out = Run(learner, points), Columns.empty(len(points))
     codes, room = np.empty(0, dtype=np.uint32), np.empty(0)
@@ -23,7 +26,8 @@ def replay(learner: Learner, points: Points, y: Array, *, true: bool) -> Columns
         count = rounds.stop - rounds.start
         if len(room) < count:
             codes, room = np.empty(count, dtype=np.uint32), np.empty(PIECE * count)
-        bought = run.decide(rounds, out.part(rounds), Labels(y[rounds], true, codes, room))
+        labels = Labels(y[rounds], true, codes, room)
+        bought = run.decide(rounds, out.part(rounds), labels, before and before.part(rounds))
         asked = np.packbits(out.wants_label[rounds])
         small = codes[:bought].astype(np.min_scalar_type(len(run.coding.names)))
         first = learner.rounds + 1 + rounds.start

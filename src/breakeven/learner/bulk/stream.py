@@ -14,6 +14,7 @@ from breakeven.learner.bulk.arrays import (
     NEEDS_PARTS,
     NEEDS_SPREADS,
     NEW_TYPE,
+    Before,
     Columns,
     Counts,
     Given,
@@ -89,23 +90,29 @@ class Run:
         """The rounds, in pieces."""
         return (slice(low, min(low + CHUNK, self._rounds)) for low in range(0, self._rounds, CHUNK))
 
-    def decide(self, rounds: slice, out: Columns, told: Labels | None = None) -> int:
+    def decide(
+        self, rounds: slice, out: Columns, told: Labels | None = None, before: Before | None = None
+    ) -> int:
         """Some more rounds, and how many labels were bought; unless they are `told`, they are awaited."""
         self.coding.take(rounds)
-        before, count, start = self._labels, rounds.stop - rounds.start, 0
+        labels, count, start = self._labels, rounds.stop - rounds.start, 0
         self.judge.prepare(self._learner.rounds + 1 + rounds.start, count)
         while start < count:
-            rest, bought = slice(start, None), self._labels - before
-            done, why = self._decide(start, out.part(rest), told and told.part(rest, bought))
+            rest, bought = slice(start, None), self._labels - labels
+            room = out.part(rest), before and before.part(rest)
+            done, why = self._decide(start, told and told.part(rest, bought), *room)
             start += done
             self._provide(why, start)
-        return self._labels - before
+        return self._labels - labels
 
-    def _decide(self, start: int, out: Columns, told: Labels | None) -> tuple[int, int]:
+    def _decide(
+        self, start: int, told: Labels | None, out: Columns, before: Before | None
+    ) -> tuple[int, int]:
         coding, spreads = self.coding, self._spreads
         space = np.empty((2, 2 * self.types.parts.shape[1] + 4))
         rounds = (coding.values[start:], coding.low, coding.lookup, told)
-        given = Given(*rounds, self.types, self._labels, spreads.values, spreads.first, space, out)
+        tables = (self._belief.noise_std, spreads.values, spreads.first, space)
+        given = Given(*rounds, self.types, self._labels, *tables, out, before)
         done, self._labels, why = self.judge.decide(given, start)
         return done, why
 

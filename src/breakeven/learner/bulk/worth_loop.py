@@ -20,6 +20,7 @@ from breakeven.learner.bulk.arrays import (
     NEW_TYPE,
     UNSEEN,
     Array,
+    Before,
     Codes,
     Columns,
     Counts,
@@ -43,20 +44,22 @@ posterior_mean = compiled(priors.posterior_mean)
 @compiled
 def decide(
     values: Counts, low: int, lookup: Codes, told: Labels | None, types: Types, labels: int,
-    spreads: Array, first: int, space: Array, out: Columns,
-    terms: Terms, prior: Prior, census: Counts, worths: Array | None,
+    noise_std: float, spreads: Array, first: int, space: Array, out: Columns, before: Before | None,
+    terms: Terms, prior: Prior, census: Counts,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Label what is worth more than its price: rounds done, labels there are now, and why it stopped.
 
-    Labels that are not `told` are awaited. What a label would be worth is listed where there is room for it.
+    Labels that are not `told` are awaited.
     """
     arrivals, asked, known, mean, parts = types
     wants_label, prediction, uncertainty, threshold = out
-    passed, horizon, price, noise_std, lessons, outright = terms
+    passed, horizon, price, lessons, outright = terms
     prior_mean, prior_std, prior_worth, learns, unknown, due_at = prior
-    spread, before, stale = spreads[max(labels - first, 0)], labels, False
+    spread, earlier, stale = spreads[max(labels - first, 0)], labels, False
     if told is not None:
         y, true, codes, bought = told
+    if before is not None:
+        prediction_before, std_before, worth_before = before
     for i in range(len(values)):
         value = np.uintp(values[i] - low)
         if value >= len(lookup) or lookup[value] == UNSEEN:
@@ -68,18 +71,20 @@ def decide(
         left = round if round > horizon else horizon - round
         weight = prior_worth + asked[k]
         if weight == 0.0:
-            here = 0.0 if learns and census[ASKED] >= ENOUGH else inf
-            worth = here + left * here if here != 0.0 else 0.0
+            worth = 0.0 if learns and census[ASKED] >= ENOUGH else inf
         else:
             here, rounds, taught = drop(noise_std, weight, 1.0), census[ARRIVALS] + 1, 0.0
             if lessons and learns and asked[k] == 0.0:
                 taught = lesson(max(census[ASKED], 1), prior_std, (census[OVERLOOKED] + 1) / rounds)
             share, now = clock / rounds, distance(noise_std, weight, noise_std) if outright else here
             worth = now + left * (share * here + taught)
-            if worths is not None or now <= price < worth:
+            if before is not None or now <= price < worth:
                 u = familiarity((census[TYPES] + (clock == 1)) / rounds)
                 worth = now + left * (share * (u / (1.0 + u)) * here + taught)
         radius, answer, wanted, due = sqrt(spread / asked[k]), mean[k], worth > price, False
+        if before is not None:
+            prediction_before[i], worth_before[i] = answer, worth
+            std_before[i] = noise_std / sqrt(prior_worth + known[k]) if known[k] else prior_std
         if wanted:
             if labels + 1 - first >= len(spreads):
                 return i, labels, NEEDS_SPREADS
@@ -89,7 +94,7 @@ def decide(
                 known[k] += 1
                 mean[k] = posterior_mean(parts[k, 0] / known[k], known[k], prior_mean, prior_worth)
                 answer = mean[k] if true else y[i]
-                codes[labels - before], bought[labels - before] = k, y[i]
+                codes[labels - earlier], bought[labels - earlier] = k, y[i]
                 census[TOLD] += known[k] == 1.0
                 stale, due = unknown, census[TOLD] >= due_at
             labels += 1
@@ -107,8 +112,6 @@ def decide(
         prediction[i] = answer
         uncertainty[i] = radius
         threshold[i] = nan
-        if worths is not None:
-            worths[i] = worth
         if due:
             return i + 1, labels, NEEDS_FIT
     return len(values), labels, FINISHED

@@ -15,6 +15,7 @@ from breakeven.beliefs.types.tally import Census
 from breakeven.learner.bulk.arrays import (
     NEEDS_FIT,
     Array,
+    Before,
     Columns,
     Counts,
     Given,
@@ -88,14 +89,12 @@ class ByWorth:
 
     def prepare(self, round: int, count: int) -> None:
         """Nothing is known ahead."""
-        self._round, self._worths = round, np.empty(count)
+        self._round = round
 
     def decide(self, given: Given, start: int) -> Outcome:
         """Compare with the price; where enough types have labels, learn what they have in common."""
         self._look_at(given.types)
-        worths = self._worths[start:] if given.told is None else None
-        terms, prior = self._terms(start), self._prior()
-        outcome: Outcome = self._loop(*given, terms, prior, self._met.census, worths)
+        outcome: Outcome = self._loop(*given, self._terms(start), self._prior(), self._met.census)
         if outcome[2] == NEEDS_FIT:
             self._fit(given, *outcome[:2])
         return outcome
@@ -113,7 +112,6 @@ class ByWorth:
             passed=self._round - 1 + start,
             horizon=rule.horizon or 0,
             price=self._learner._quote.price,
-            noise_std=self._belief.noise_std,
             lessons=rule.lessons,
             outright=rule.scored == "labels",
         )
@@ -134,17 +132,17 @@ class ByWorth:
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
         """There are no limits."""
 
-    def reasons(self, answers: Columns, untold: Truths) -> list[str]:
+    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
         """As the rule gives them."""
         price = self._learner._quote.price
         return [
             self._rule.reason(worth, price, round)
-            for round, worth in enumerate(self._worths.tolist(), self._round)
+            for round, worth in enumerate(before.worth.tolist(), self._round)
         ]
 
-    def worths(self) -> Iterable[float | None]:
+    def worths(self, before: Before) -> Iterable[float | None]:
         """In money."""
-        return list((self._worths * self._learner.error_cost).tolist())
+        return list((before.worth * self._learner.error_cost).tolist())
 
     def settle(self) -> None:
         """Leave what was learnt across types."""
