@@ -49,7 +49,7 @@ def _rates(readings: list[Reading]) -> Chart:
     return Chart(
         name=RATES,
         title="Rounds of a stream of types",
-        x_label="thousand rounds a second",
+        x_label="million rounds a second",
         y_label="",
         lines=[_dots(OURS, order, ours), _dots("others", order, [not one for one in ours])],
         log_x=True,
@@ -61,7 +61,7 @@ def _dots(label: str, order: list[Reading], chosen: list[bool]) -> Line:
     places = [place for place, mine in enumerate(chosen) if mine]
     return Line(
         label=label,
-        x=[1e-3 / order[place].median for place in places],
+        x=[1e-6 / order[place].median for place in places],
         y=[*map(float, places)],
         kind="dots",
     )
