@@ -478,3 +478,11 @@ def test_a_belief_that_cannot_say_what_labels_save_is_refused():
         InvalidInput, match=r"^belief: expected one that can say what a label saves, for this rule"
     ):
         Learner(Plain(1.0), Value(), label_cost=1.0)
+
+
+def test_a_rule_that_looks_at_no_past_arrivals_ends_the_watching_of_one_that_did():
+    learner = Learner(GaussianProcess(1, 0.1), Value(), label_cost=1.0)
+    learner.decide(0.5)
+    assert learner.belief.engine.reservoir is not None
+    learner.reprice(rule=Threshold())
+    assert learner.belief.engine.reservoir is None

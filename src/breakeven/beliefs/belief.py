@@ -89,7 +89,7 @@ class Belief(Protocol):
         ...
 
     def watch(self, most: int) -> None:
-        """Keep so many past arrivals, at most, to say what labels would save."""
+        """Keep so many past arrivals, at most, to say what labels would save; 0 ends that."""
         ...
 
     @property

@@ -217,6 +217,8 @@ class State:
             rule.fresh()
             check_rule(rule, self.belief)
             rule.check_start(self.rounds, prices.cheapest)
+            if self.rule.reservoir and not rule.reservoir:
+                self.belief.watch(0)
             self._set_rule(rule, Auditing.of(rule, prices, self.belief))
         self._set_prices(prices)
 

@@ -16,9 +16,10 @@ from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.beliefs.gp.posterior import Posterior, Solved
 from breakeven.beliefs.gp.prior import Prior
 from breakeven.beliefs.gp.reservoir import Reservoir
-from breakeven.beliefs.gp.savings import ENOUGH, lesson_share, saving
+from breakeven.beliefs.gp.savings import lesson_share, saving
 from breakeven.beliefs.gp.views import BlockLooks, SolvedView, noise_variance
 from breakeven.beliefs.looks import Looks, OneByOne
+from breakeven.beliefs.schedule import ENOUGH, GROWTH
 from breakeven.errors import expect
 from breakeven.values import COMING, UNKNOWN, Prediction, Saving, Traits, View
 
@@ -26,7 +27,6 @@ FITS = (None, "after_warmup", "every_label", "growing")
 CAPACITIES = ("exact", "auto")
 TOLERANCE = 1e-8
 FITTED = 1_000  # labels of a dictionary that a fit looks at, at most
-GROWTH = 1.2  # "growing" fits again at so many times the labels of the last fit
 REMEMBERED = 20.0  # half-lives after which a label is dropped
 
 Fit = Literal["after_warmup", "every_label", "growing"] | None

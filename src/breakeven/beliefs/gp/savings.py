@@ -14,8 +14,6 @@ from breakeven.values import Saving
 
 Array = NDArray[np.float64]
 
-ENOUGH = 3  # labels before an expected error is finite, where mean and scale are unknown
-
 
 def saving(
     variance: float, reach: Array, variances: Array, noise_variance: float, lesson: float, half_life: float

@@ -3,12 +3,11 @@
 from math import fsum, inf, sqrt
 from typing import Any, Literal, Protocol
 
+from breakeven.beliefs.schedule import ENOUGH, GROWTH
 from breakeven.beliefs.types.prior import TypePrior, learnt
 from breakeven.beliefs.types.tally import Census
 from breakeven.errors import expect
 
-ENOUGH = 3  # types with labels before their mean and their spread can be learnt
-GROWTH = 1.2  # both are learnt again when so many times the types have labels
 FADED = 1e-12  # the least that a type's labels weigh in what is learnt, however old they are
 
 PriorStd = float | Literal["learn"] | None

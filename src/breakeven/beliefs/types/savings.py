@@ -7,7 +7,8 @@ the std s = σ/√W, its expected error is √(2/π)·s, and no label says anyth
 from math import sqrt
 
 from breakeven import theory
-from breakeven.beliefs.types.across import ENOUGH, AcrossTypes
+from breakeven.beliefs.schedule import ENOUGH
+from breakeven.beliefs.types.across import AcrossTypes
 from breakeven.beliefs.types.labels import TypeLabels
 from breakeven.beliefs.types.rates import arrival_rate
 from breakeven.beliefs.types.tally import Tally

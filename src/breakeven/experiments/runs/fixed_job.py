@@ -1,9 +1,7 @@
 """The same number of labels for every type: a yardstick that is known only in hindsight."""
 
 from breakeven.experiments.runs.curve import Curve, run
-from breakeven.experiments.runs.job import Job
-from breakeven.experiments.runs.problem import Recipe
-from breakeven.experiments.runs.problems import problem_named
+from breakeven.experiments.runs.trial_job import TrialJob
 from breakeven.learner import Learner
 from breakeven.rules import Rule
 from breakeven.values import Verdict, View
@@ -25,27 +23,21 @@ class FirstOfType(Rule):
         return Verdict(view.labels < self.most)
 
 
-class FixedJob(Job, frozen=True):
+class FixedJob(TrialJob, frozen=True):
     """Several such numbers on one trial of a problem with types; they are priced afterwards.
 
     >>> FixedJob(problem="discrete-k10-uniform", recipe="text", trial=0).title
     'Labels for each type: 10 types, uniform arrivals · text'
     """
 
-    problem: str
-    recipe: Recipe
-    trial: int
-    rounds: int | None = None  # the first so many only
-
     @property
     def title(self) -> str:
         """The problem and the recipe."""
-        return f"Labels for each type: {problem_named(self.problem).title} · {self.recipe}"
+        return f"Labels for each type: {super().title}"
 
     def run(self) -> dict[str, Curve]:
         """A curve for each number."""
-        problem = problem_named(self.problem)
-        stream = problem.stream(self.recipe, self.trial).first(self.rounds)
+        problem, stream = self.about, self.stream
         return {
             f"fixed-{most}": run(Learner(problem.silent_belief(), FirstOfType(most), label_cost=1.0), stream)
             for most in NUMBERS

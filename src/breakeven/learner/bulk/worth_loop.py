@@ -8,9 +8,9 @@ from math import inf, nan, sqrt
 
 import numpy as np
 
+from breakeven.beliefs.schedule import ENOUGH
 from breakeven.beliefs.types import prior as priors
 from breakeven.beliefs.types import rates, savings
-from breakeven.beliefs.types.across import ENOUGH
 from breakeven.learner.bulk.arrays import (
     FINISHED,
     NEEDS_FIT,
