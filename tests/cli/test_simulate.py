@@ -43,7 +43,7 @@ def test_the_bill_is_a_table_and_everything_is_in_the_folder(capsys, cases, own)
     assert out.startswith(f"{cases}: 80 cases in ")
     names = ["label everyone", "label no one *", "breakeven"]
     rows = [line for line in out.splitlines() if line.startswith(tuple(names))]
-    assert [row[:22].strip() for row in rows] == names
+    assert [row.split("  ")[0] for row in rows] == names
     assert all(len(line) <= 80 for line in out.splitlines() if str(own) not in line)
     assert "Label noise alone" in out
     assert out.endswith(f"Open {own / 'bill' / 'report.html'}\n")

@@ -40,17 +40,20 @@ def assert_same(make, *histories):
     return fast, slow
 
 
-def assert_same_before(make, xs, ys):
+def assert_same_before(make, xs, ys, ids=None):
     """What was believed in each round before its label, both ways."""
     fast, slow, before = make(), make(), bulk.Before.empty(len(xs))
-    bulk.replay(fast, fast.belief.points(xs), np.array(ys), true=False, before=before)
-    for x, y, (mean, std, worth) in zip(xs, ys, np.transpose(before).tolist(), strict=True):
-        decision = slow.decide(x)
+    assert bulk.pays(fast, len(xs), named=ids is not None) == (len(xs) > 0)
+    bulk.replay(fast, fast.belief.points(xs), np.array(ys), true=False, before=before, ids=ids)
+    names = [None] * len(xs) if ids is None else ids
+    for x, y, id, (mean, std, worth) in zip(xs, ys, names, np.transpose(before).tolist(), strict=True):
+        decision = slow.decide(x, id=id)
         assert (decision.prediction.mean, decision.prediction.std) == (mean, std)
         assert decision.worth == (None if isnan(worth) else worth * slow.error_cost)
         if decision.wants_label:
             slow.tell(decision.id, y)
     assert fast.snapshot() == slow.snapshot()
+    return fast, slow
 
 
 @pytest.mark.parametrize("rule", list(RULES))
@@ -150,6 +153,23 @@ def test_ids_of_ones_own_that_no_later_round_has_do_not_matter():
         return learner
 
     assert_same(make, (["a", "b"] * 30, [1.0] * 60, None))
+
+
+@pytest.mark.parametrize("name", [lambda i: f"case {i}", lambda i: str(i + 3), lambda i: str(1000 - i)])
+@pytest.mark.parametrize("rule", [Always(), Threshold()])
+def test_ids_of_ones_own_are_kept_in_bulk(rule, name):
+    def make():
+        learner = Learner(TypeMeans(0.3), rule, label_cost=0.1, remember=40)
+        learner.decide_many(["a", "a"], ids=["Ann", "2000"])
+        return learner
+
+    fast, slow = assert_same_before(
+        make, ["a", "b", "c"] * 50, np.sin(range(150)).tolist(), [name(i) for i in range(150)]
+    )
+    for learner in (fast, slow):
+        learner.correct(name(0), 3.0)
+        assert learner.decide("a").id == "153"
+    assert fast.snapshot() == slow.snapshot()
 
 
 def test_compiled_tables_are_theory_to_the_bit():

@@ -24,7 +24,7 @@ TABLE = pl.DataFrame(
 def test_features_are_all_other_numeric_columns_unless_named():
     cases, _ = cases_of(TABLE, cost_column="price", id="name")
     assert cases.columns.names == ["age", "old"]
-    assert cases.ids == ["Anna", "Ben", "Cleo", "Dora"]
+    assert cases.ids.to_list() == ["Anna", "Ben", "Cleo", "Dora"]
     assert cases.costs.tolist() == [5.0, 6.0, 7.0, 8.0]
 
 

@@ -214,6 +214,14 @@ def test_compiled_loops_weigh_as_one_by_one(rows, types, seed, owned, **options)
     both_ways(typed(rows, types, seed), seeds=typed(30, types, seed + 1) if owned else None, **options)
 
 
+@pytest.mark.parametrize("start", [1, 3, 700])
+def test_compiled_loops_keep_ids_of_ones_own(start):
+    frame = typed(600).with_columns(pl.int_range(start, start + 600).alias("case"))
+    run = both_ways(frame, id="case")
+    bought = run.decisions.filter("wants_label").collect()
+    run.learner.learner.correct(bought["id"][-1], 0.0)
+
+
 def test_compiled_loops_give_every_reason():
     frame = pl.concat([typed(20, types=1), typed(1500, types=200)])
     table = both_ways(frame, horizon=800, cost=1.0).decisions.slice(20).collect()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from breakeven.cli.interrupt import interruptible
-from breakeven.cli.output import as_line, print_json
+from breakeven.cli.output import amount, as_line, print_json, table
 from breakeven.cli.progress import rounds
 
 if TYPE_CHECKING:
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from breakeven.values import BillRow, Sweep
 
 WIDTH = 80
-NAME = 22  # letters of a name
-HEAD = f"{'':<{NAME}}{'labels':>11}{'spend':>11}{'mean error':>11}{'total':>11}{'saved':>14}"
+HEAD = ("labels", "spend", "mean error", "total", "saved")
 
 
 def present(cases: "Cases", wish: "Wish", *, seeds: "Cases | None", out: Path, as_json: bool) -> None:
@@ -53,7 +52,7 @@ def _first(outcome: "Outcome") -> str:
     run = outcome.run
     size = f"{len(run.cases):,} cases in {run.seconds:.1f} s"
     return "\n".join(
-        [f"{as_line(run.cases.name)}: {size}", "", HEAD, *map(line, outcome.rows), "", *_words(outcome.notes)]
+        [f"{as_line(run.cases.name)}: {size}", "", *_rows(outcome.rows), "", *_words(outcome.notes)]
     )
 
 
@@ -61,55 +60,49 @@ def _rest(outcome: "Outcome", out: Path) -> str:
     """What it was compared with, and where everything is."""
     parts = []
     if outcome.more:
-        parts += ["", "Other rules on the same cases:", HEAD, *map(line, outcome.more)]
+        parts += ["", "Other rules on the same cases:", *_rows(outcome.more)]
     if outcome.sweep is not None:
         parts += ["", "At other prices of a label:", *_sweep(outcome.sweep)]
     if outcome.trials:
-        parts += ["", "Over shuffled orders, means and the 95% interval of the mean total:", HEAD]
-        parts += [line(row) + interval(row) for row in outcome.trials]
+        parts += ["", "Over shuffled orders, means and the 95% interval of the mean total:"]
+        parts += _rows(outcome.trials, intervals=True)
     return "\n".join([*parts, "", f"Open {as_line(out / 'report.html')}"])
 
 
-def line(row: "BillRow") -> str:
+def _rows(rows: "Sequence[BillRow]", *, intervals: bool = False) -> list[str]:
+    """A row for each way to go about the stream."""
+    if not intervals:
+        return table([("", *HEAD), *map(cells, rows)])
+    return table([("", *HEAD, "total from", "to"), *((*cells(row), *_interval(row)) for row in rows)])
+
+
+def cells(row: "BillRow") -> tuple[str, ...]:
     """One row of the table.
 
     >>> from breakeven.values import BillRow
-    >>> print(line(BillRow(name="breakeven", labels=6, spend=60, mean_error=0.25, total=75, saved=25)))
-    breakeven                       6         60       0.25         75      25 (25%)
+    >>> cells(BillRow(name="breakeven", labels=6, spend=60, mean_error=0.25, total=75, saved=25))
+    ('breakeven', '6', '60', '0.25', '75', '25 (25%)')
     """
     saved = f"{amount(row.saved)} ({row.share_saved:.0%})" if row.saved else "0"
-    numbers = (row.labels, row.spend, row.mean_error, row.total)
-    return f"{row.name:<{NAME}}{_numbers(*numbers)}{saved:>14}"
+    return row.name, *_numbers(row.labels, row.spend, row.mean_error, row.total), saved
 
 
-def interval(row: "BillRow") -> str:
+def _interval(row: "BillRow") -> tuple[str, str]:
     """Where the mean total lies, if that is known."""
-    return "" if row.low is None or row.high is None else f"   {amount(row.low)} to {amount(row.high)}"
-
-
-def amount(money: float) -> str:
-    """Money, with digits as long as they matter.
-
-    >>> amount(44200.0), amount(12.345), amount(0.0123), amount(1e9)
-    ('44,200', '12.3', '0.0123', '1,000.0M')
-    """
-    if abs(money) >= 1e7:
-        return f"{money / 1e6:,.1f}M"
-    return f"{money:,.0f}" if abs(money) >= 100 else f"{money:.3g}"
+    return ("", "") if row.low is None or row.high is None else (amount(row.low), amount(row.high))
 
 
 def _sweep(sweep: "Sweep") -> list[str]:
     """A row for each price."""
-    numbers = zip(sweep.labels, sweep.spend, sweep.mean_error, sweep.total, strict=True)
+    numbers = map(_numbers, sweep.labels, sweep.spend, sweep.mean_error, sweep.total)
     rows = zip(sweep.prices, numbers, sweep.saved, strict=True)
-    head = f"{'a label costs':<{NAME}}{HEAD[NAME:]}"
-    return [head] + [
-        f"{amount(price):<{NAME}}{_numbers(*some)}{amount(saved):>14}" for price, some, saved in rows
-    ]
+    return table(
+        [("a label costs", *HEAD), *((amount(price), *some, amount(saved)) for price, some, saved in rows)]
+    )
 
 
-def _numbers(labels: float, spend: float, error: float, total: float) -> str:
-    return f"{labels:>11,.10g}{amount(spend):>11}{error:>11.4g}{amount(total):>11}"
+def _numbers(labels: float, spend: float, error: float, total: float) -> tuple[str, ...]:
+    return f"{labels:,.10g}", amount(spend), f"{error:.4g}", amount(total)
 
 
 def _words(notes: Sequence[str]) -> list[str]:

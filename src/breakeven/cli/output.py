@@ -4,7 +4,7 @@ Names and paths are shown as they are; what no terminal can show, such as a line
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
 from typing import Annotated, Any, TextIO
 
@@ -56,6 +56,30 @@ def facts(title: str, rows: Mapping[str, str]) -> str:
         lines.append(f"    {name:{width}}  {first}")
         lines.extend(f"    {'':{width}}  {other}" for other in others)
     return "\n".join(lines)
+
+
+def amount(money: float) -> str:
+    """Money, with digits as long as they matter.
+
+    >>> amount(44200.0), amount(12.345), amount(0.0123), amount(1e12)
+    ('44,200', '12.3', '0.0123', '1,000,000.0M')
+    """
+    if abs(money) >= 1e9:
+        return f"{money / 1e6:,.1f}M"
+    return f"{money:,.0f}" if abs(money) >= 100 else f"{money:.3g}"
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    r"""Rows of cells as lines: names to the left, numbers to the right, and never without a gap between them.
+
+    >>> print("\n".join(table([("", "labels", "spend"), ("label everyone", "442", "44,200")])))
+                    labels   spend
+    label everyone     442  44,200
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([f"{row[0]:<{widths[0]}}", *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
+    ]
 
 
 def _as_plain(value: Any) -> Any:

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from breakeven.cli.output import AsJson, print_json
+from breakeven.cli.output import AsJson, amount, print_json, table
 from breakeven.cli.progress import bar
 
 if TYPE_CHECKING:
     from breakeven.tables.plan import Expected, Plan
 
-HEAD = f"{'':<24}{'labels':>10}{'spend':>12}{'mean error':>12}{'total':>12}"
+HEAD = ("labels", "spend", "mean error", "total")
 
 
 def plan(
@@ -60,30 +60,32 @@ def plan(
 def _words(found: "Plan") -> str:
     setting = found.setting
     what = f"{setting.types:,} types" if setting.types is not None else f"{setting.dim} dimensions"
-    parts = [
-        f"{setting.rounds:,} arrivals, {what}, a label costs {setting.cost:,.10g}, "
-        f"noise {setting.noise_std:g}; means of {setting.trials} streams",
-        "",
-        HEAD,
-        *(_line(row.name, row) for row in found.rows),
-        _bound("label everyone", setting.rounds, setting.rounds * setting.cost),
-        "",
-        "What the paper proves for its threshold, with probability 95%:",
-        _bound("  at most", found.bounds["labels"], found.bounds["total"]),
-    ]
-    if found.bounds["least_total"] is not None:
-        parts.append(_bound("  any rule, worst case", None, found.bounds["least_total"]))
-    parts += ["", f"{'a label costs':<24}{HEAD[24:]}"]
-    return "\n".join([*parts, *(_line(f"{row.cost:,.10g}", row) for row in found.sweep)])
+    return "\n".join(
+        [
+            f"{setting.rounds:,} arrivals, {what}, a label costs {setting.cost:,.10g}, "
+            f"noise {setting.noise_std:g}; means of {setting.trials} streams",
+            "",
+            *table([("", *HEAD), *(_row(row.name, row) for row in found.rows), _everyone(found)]),
+            "",
+            "What the paper proves for its threshold, with probability 95%:",
+            *table([("", "labels", "total"), *_bounds(found.bounds)]),
+            "",
+            *table([("a label costs", *HEAD), *(_row(f"{row.cost:,.10g}", row) for row in found.sweep)]),
+        ]
+    )
 
 
-def _line(name: str, row: "Expected") -> str:
-    return f"{name:<24}{row.labels:>10,.0f}{row.spend:>12,.0f}{row.mean_error:>12.4g}{row.total:>12,.0f}"
+def _row(name: str, row: "Expected") -> tuple[str, ...]:
+    return name, f"{row.labels:,.0f}", amount(row.spend), f"{row.mean_error:.4g}", amount(row.total)
 
 
-def _bound(name: str, labels: float | None, total: float | None) -> str:
-    return f"{name:<24}{_shown(labels):>10}{'':>24}{_shown(total):>12}"
+def _everyone(found: "Plan") -> tuple[str, ...]:
+    spend = amount(found.setting.rounds * found.setting.cost)
+    return "label everyone", f"{found.setting.rounds:,}", spend, "", spend
 
 
-def _shown(number: float | None) -> str:
-    return "-" if number is None else f"{number:,.0f}"
+def _bounds(bounds: "dict[str, float | None]") -> list[tuple[str, ...]]:
+    rows = [("  at most", bounds["labels"], bounds["total"])]
+    if bounds["least_total"] is not None:
+        rows.append(("  any rule, worst case", None, bounds["least_total"]))
+    return [(name, *("-" if number is None else amount(number) for number in some)) for name, *some in rows]

@@ -39,7 +39,8 @@ class Label(msgspec.Struct, gc=False):
 class Replayed(msgspec.Struct, frozen=True):
     """Labels asked for and told in a replayed stream: some ten bytes each, where a `Label` takes hundreds.
 
-    `asked` has a bit for every round from `first` on, and the point of a label is `names[code]`.
+    `asked` has a bit for every round from `first` on, and the point of a label is `names[code]`; `ids` are
+    those of the labels, where they were given.
     """
 
     first: int
@@ -48,12 +49,14 @@ class Replayed(msgspec.Struct, frozen=True):
     ys: NDArray[np.float64]
     names: list[Any]
     cost: float
+    ids: list[str] | None = None
 
     def entries(self) -> Iterator[tuple[str, Label]]:
-        """Each under its id, the round's number."""
-        rounds = self.first + np.flatnonzero(np.unpackbits(self.asked))
-        for round, code, y in zip(rounds.tolist(), self.codes.tolist(), self.ys.tolist(), strict=True):
-            yield str(round), Label(self.names[code], self.cost, round, False, y)
+        """Each under its id, which is the round's number unless it was given."""
+        rounds = (self.first + np.flatnonzero(np.unpackbits(self.asked))).tolist()
+        ids = map(str, rounds) if self.ids is None else self.ids
+        for id, round, code, y in zip(ids, rounds, self.codes.tolist(), self.ys.tolist(), strict=True):
+            yield id, Label(self.names[code], self.cost, round, False, y)
 
 
 class Book:
@@ -89,6 +92,10 @@ class Book:
             round += 1
             id = str(round)
         return id
+
+    def note(self, ids: Iterable[str], first: int) -> None:
+        """Ids were given to rounds, from the `first` on."""
+        self.named = self.named or any(id != str(round) for round, id in enumerate(ids, first))
 
     def may_clash(self, round: int) -> bool:
         """Whether an id given earlier may be the number of a round after this one."""
@@ -215,10 +222,12 @@ class Book:
             if count >> power & 1:
                 self.spend = self.spend.plus(cost * 2.0**power)
 
-    def pass_by_many(self, rounds: NDArray[np.int64], points: list[Any]) -> None:
-        """The last rounds that were not asked about, none of whose ids is in use."""
+    def pass_by_many(
+        self, rounds: NDArray[np.int64], points: list[Any], ids: list[str] | None = None
+    ) -> None:
+        """The last rounds that were not asked about, none of whose ids, given or not, is in use."""
         passed = rounds.tolist()
-        ids = list(map(str, passed))
+        ids = list(map(str, passed)) if ids is None else ids
         for _ in range(len(self._oldest) + len(ids) - self.remember):
             del self.unasked[self._oldest.popleft()]
         self._oldest.extend(ids)

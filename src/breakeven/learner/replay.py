@@ -4,7 +4,8 @@ Where few are labelled, arrivals are looked at in blocks: the learner afterwards
 decisions are alike but for ties in the last digits. A learner with verbs of its own goes one by one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,23 @@ FEW = 16  # arrivals one by one before a block is thought of again
 SELDOM = 4  # one label in so many arrivals, at most, for a block to be worth its solve
 
 Answers = Iterator[tuple[Decision, Prediction]]
+Names = Iterable[str | None]
 
 
-def replay(learner: Learner, points: Sequence[Any], labels: NDArray[np.float64]) -> Answers:
-    """Decide in order on points that `belief.points` gave; each decision, and the prediction after it."""
+def replay(
+    learner: Learner, points: Sequence[Any], labels: NDArray[np.float64], ids: Sequence[str] | None = None
+) -> Answers:
+    """Decide in order on points that `belief.points` gave; each decision, and the prediction after it.
+
+    `ids` are new to the learner, each once.
+    """
     own_verbs = type(learner) is not Learner
     low, together = 0, not own_verbs and learner.belief.labels >= BLOCK  # who knows little asks much
     while low < len(points):
         way, size = (_block, BLOCK) if together else (_alone, FEW)
         part = slice(low, low + size)
-        answers = list(way(learner, points[part], labels[part].tolist()))
+        names = repeat(None) if ids is None else ids[part]
+        answers = list(way(learner, points[part], labels[part].tolist(), names))
         yield from answers
         low += len(answers)
         together = not own_verbs and _block_pays(answers, size)
@@ -39,17 +47,17 @@ def _block_pays(last: list[tuple[Decision, Prediction]], size: int) -> bool:
     return bought * SELDOM <= len(last) and 2 * len(last) >= size
 
 
-def _alone(learner: Learner, points: Sequence[Any], labels: list[float]) -> Answers:
-    for x, y in zip(points, labels, strict=True):
-        decision = learner.decide(x)
+def _alone(learner: Learner, points: Sequence[Any], labels: list[float], ids: Names) -> Answers:
+    for x, y, id in zip(points, labels, ids, strict=False):
+        decision = learner.decide(x, id=id)
         yield decision, learner.tell(decision.id, y) if decision.wants_label else decision.prediction
 
 
-def _block(learner: Learner, points: Sequence[Any], labels: list[float]) -> Answers:
+def _block(learner: Learner, points: Sequence[Any], labels: list[float], ids: Names) -> Answers:
     """As far as one look at all of them holds."""
     looks = learner.belief.look_many(points)
-    for i, (x, y) in enumerate(zip(points, labels, strict=True)):
-        decision = learner._decide(None, x, learner._quote, None, looks.look(i))
+    for i, (x, y, id) in enumerate(zip(points, labels, ids, strict=False)):
+        decision = learner._decide(id, x, learner._quote, None, looks.look(i))
         if not decision.wants_label:
             yield decision, decision.prediction
             continue

@@ -13,18 +13,20 @@ from breakeven.tables.scaling import Scales
 CHUNK = 2_000_000  # rows at a time: enough for the loops, few enough to hear Ctrl-C
 
 
-def pays(learner: Learner, rounds: int) -> bool:
+def pays(learner: Learner, rounds: int, *, named: bool) -> bool:
     """Whether so many rounds run in compiled loops, and in a way whose decisions we can put together."""
     plain = isinstance(learner.rule, Threshold | RandomSelect | Always | Value)
-    return plain and loops.pays(learner, rounds)
+    return plain and loops.pays(learner, rounds, named=named)
 
 
-def decide_and_tell(learner: Learner, types: pl.Series, labels: Any, scales: Scales) -> pl.DataFrame:
+def decide_and_tell(
+    learner: Learner, types: pl.Series, labels: Any, ids: list[str] | None, scales: Scales
+) -> pl.DataFrame:
     """Run types through a learner, each label told at once; the decisions, in standardised units."""
     y = expect.column("labels", scales.label(labels), len(types))
     points = types.to_numpy() if types.dtype.is_integer() else learner.belief.points(types.to_list())
     before, first = loops.Before.empty(len(types)), learner.rounds + 1
-    answers = loops.replay(learner, points, y, true=False, before=before)
+    answers = loops.replay(learner, points, y, true=False, before=before, ids=ids)
     frame = pl.DataFrame(
         {
             "wants_label": answers.wants_label,

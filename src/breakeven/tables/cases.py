@@ -30,7 +30,7 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     points: Any
     labels: Array
     costs: Array | None = None
-    ids: list[str] | None = None
+    ids: pl.Series | None = None
     notes: list[str] = []
 
     def __len__(self) -> int:
@@ -44,7 +44,7 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
             points=points,
             labels=self.labels[places],
             costs=None if self.costs is None else self.costs[places],
-            ids=None if self.ids is None else [self.ids[place] for place in places.tolist()],
+            ids=None if self.ids is None else self.ids[places.tolist()],
         )
 
     def first(self, count: int) -> "Cases":
@@ -54,6 +54,10 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     def prices(self, cost: float | None) -> Array:
         """The price of every label."""
         return np.broadcast_to(np.float64(cost), len(self)) if self.costs is None else self.costs
+
+    def names(self, low: int, high: int) -> list[str] | None:
+        """Some of the ids, where there are any."""
+        return None if self.ids is None else self.ids[low:high].to_list()
 
     def part(self, low: int, high: int) -> Any:
         """Some of the points, as a learner takes them."""
@@ -232,7 +236,7 @@ def _costs(source: Source, frame: pl.DataFrame, name: str) -> Array:
     return costs
 
 
-def _ids(source: Source, frame: pl.DataFrame, name: str) -> list[str]:
+def _ids(source: Source, frame: pl.DataFrame, name: str) -> pl.Series:
     ids = frame[name].cast(pl.String)
     twice = ~ids.is_first_distinct()
     if twice.any():
@@ -240,4 +244,4 @@ def _ids(source: Source, frame: pl.DataFrame, name: str) -> list[str]:
         source.refuse("an id only once", f"{shown(ids[place])} again", row=frame[ROW][place], column=name)
     if (ids == "").any():
         source.refuse("an id", "empty text", row=frame[ROW][int((ids == "").arg_max() or 0)], column=name)
-    return ids.to_list()
+    return ids

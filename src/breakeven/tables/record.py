@@ -76,7 +76,7 @@ class Record:
         rows = slice(self._rows, self._rows + part.height)
         ids = self._cases.ids
         numbers = pl.int_range(rows.start + 1, rows.stop + 1, dtype=pl.UInt32, eager=True)
-        name = numbers.alias("id") if ids is None else pl.Series("id", ids[rows])
+        name = numbers.alias("id") if ids is None else ids[rows].alias("id")
         label = pl.Series("label", self._cases.labels[rows])
         part = in_own_units(part, scales).select(name, pl.all(), label)
         missed = pl.when("wants_label").then(0.0).otherwise((pl.col("label") - pl.col("prediction")).abs())

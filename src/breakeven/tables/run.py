@@ -124,8 +124,9 @@ class _Walk:
             self._freeze_if_due()
         if self._stop() or self.done == len(self._cases):
             return
-        one_by_one = self._options.delay or self._cases.costs is not None or self._cases.ids is not None
-        if not one_by_one and bulk.pays(self.learner, len(self._cases) - self.done):
+        one_by_one = self._options.delay or self._cases.costs is not None
+        named = self._cases.ids is not None
+        if not one_by_one and bulk.pays(self.learner, len(self._cases) - self.done, named=named):
             self._compiled()
         elif not one_by_one:
             self._replayed()
@@ -159,7 +160,8 @@ class _Walk:
         """The rest as `simulate` does it, in blocks where that is faster."""
         cases, scales = self._cases, self.scales
         points = self.learner.belief.points(scales.point(cases.part(self.done, len(cases))))
-        for decision, _ in replay(self.learner, points, scales.label(cases.labels[self.done :])):
+        labels, ids = scales.label(cases.labels[self.done :]), cases.names(self.done, len(cases))
+        for decision, _ in replay(self.learner, points, labels, ids):
             self.record.add(decision, scales)
             self._bought += decision.wants_label
             self._passed(1)
@@ -173,7 +175,8 @@ class _Walk:
         ends = [self.done + left * part // parts for part in range(1, parts + 1)]
         for end in ends:
             types, labels = self._cases.points[self.done : end], self._cases.labels[self.done : end]
-            part = bulk.decide_and_tell(self.learner, types, labels, self.scales)
+            ids = self._cases.names(self.done, end)
+            part = bulk.decide_and_tell(self.learner, types, labels, ids, self.scales)
             self.record.add_many(part, self.scales)
             self._passed(end - self.done)
             if self._stop():

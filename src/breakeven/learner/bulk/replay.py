@@ -1,5 +1,8 @@
 """A labelled stream of types, each label told as soon as it is asked for."""
 
+from collections.abc import Sequence
+from itertools import compress
+
 import numpy as np
 
 from breakeven.learner.book import Replayed
@@ -12,9 +15,15 @@ PIECE = 8  # chunks whose labels are kept together: one large array is had much 
 
 
 def replay(
-    learner: Learner, points: Points, y: Array, *, true: bool, before: Before | None = None
+    learner: Learner,
+    points: Points,
+    y: Array,
+    *,
+    true: bool,
+    before: Before | None = None,
+    ids: Sequence[str] | None = None,
 ) -> Columns:
-    """Run types through a learner that `pays` for them; nothing is checked here.
+    """Run types through a learner that `pays` for them; nothing is checked here, not even that `ids` are new.
 
     A labelled round answers the mean after its label, if there is a `true` value to meet, else the label.
     What was believed `before` it is written where there is room for it.
@@ -31,8 +40,11 @@ def replay(
         asked = np.packbits(out.wants_label[rounds])
         small = codes[:bought].astype(np.min_scalar_type(len(run.coding.names)))
         first = learner.rounds + 1 + rounds.start
-        told.append(Replayed(first, asked, small, room[:bought], run.coding.names, learner.label_cost))
+        names = None if ids is None else list(compress(ids[rounds], out.wants_label[rounds].tolist()))
+        told.append(Replayed(first, asked, small, room[:bought], run.coding.names, learner.label_cost, names))
         room = room[bought:]
-    run.settle(out.wants_label)
+    if ids is not None:
+        learner._book.note(ids, learner.rounds + 1)
+    run.settle(out.wants_label, ids)
     learner._book.replay(told, learner.label_cost)
     return out

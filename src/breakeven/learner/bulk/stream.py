@@ -1,6 +1,6 @@
 """When a stream of types runs in compiled loops, and the state of its learner while it does."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -34,8 +34,8 @@ CHUNK = 2**17  # rounds at a time
 LARGEST_INTEGER = 2**63 - 1
 
 
-def pays(learner: Learner, rounds: int) -> bool:
-    """Whether a stream of this length runs in compiled loops; else it must run one by one."""
+def pays(learner: Learner, rounds: int, *, named: bool = False) -> bool:
+    """Whether a stream of this length, its ids given or not, runs in compiled loops; else one by one."""
     return (
         rounds >= SHORTEST
         and type(learner) is Learner
@@ -46,7 +46,7 @@ def pays(learner: Learner, rounds: int) -> bool:
         and not learner.labellers
         and not learner._listeners
         and not learner._warmup.open
-        and not learner._book.may_clash(learner.rounds)
+        and (named or not learner._book.may_clash(learner.rounds))
         and loops() is not None
         and (type(learner.rule) is not Value or rates_agree())
     )
@@ -136,11 +136,12 @@ class Run:
         coding, counted = self.coding, self.types.arrivals.copy()
         return np.asarray(self.loops.clocks(coding.values[start:], coding.low, coding.lookup, counted))
 
-    def settle(self, wanted: Truths) -> None:
+    def settle(self, wanted: Truths, ids: Sequence[str] | None = None) -> None:
         """The learner takes up the outcome, but for its labels."""
         learner, passed = self._learner, _last_false(wanted, self._learner.remember)
         self._belief.settle(self._rows())
-        learner._book.pass_by_many(passed + learner.rounds + 1, self.coding.types_at(passed))
+        names = None if ids is None else [ids[place] for place in passed.tolist()]
+        learner._book.pass_by_many(passed + learner.rounds + 1, self.coding.types_at(passed), names)
         learner.rounds += len(wanted)
         self.judge.settle()
 
