@@ -19,9 +19,18 @@ class UnwritableFolder(BreakevenError, OSError):
 
 
 def check_folder(folder: Path) -> None:
-    """Make a folder, and raise where nothing can be written to it."""
-    write(folder, ".writable", b"")
-    (folder / ".writable").unlink(missing_ok=True)
+    """Make a folder, and raise where nothing can be written to it.
+
+    >>> check_folder(Path("/dev/null/bill"))
+    Traceback (most recent call last):
+    breakeven.files.UnwritableFolder: /dev/null/bill: cannot be written to (Not a directory)
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _replace(folder / ".writable", lambda file: None)
+        (folder / ".writable").unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise UnwritableFolder(f"{folder}: cannot be written to ({_reason(error)})") from error
 
 
 def write(folder: Path, name: str, content: bytes) -> Path:

@@ -174,4 +174,4 @@ def test_a_folder_that_cannot_be_written_to_is_one_line_before_any_work(capsys, 
     out = own / "file" / "out"
     code, printed, err = measure(capsys, *SMALL, "--out", out)
     assert (code, printed, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"breakeven: {out}: could not write .writable")
+    assert err.startswith(f"breakeven: {out}: cannot be written to")

@@ -5,9 +5,10 @@ import json
 import pytest
 
 from breakeven.cli import main
+from breakeven.values.sweeps import FACTORS
 
 TYPES = ("--types", "5", "--rounds", "500", "--cost", "2", "--noise-std", "0.5", "--trials", "2")
-NUMBERS = ("--dim", "1", "--rounds", "120", "--cost", "2", "--noise-std", "0.3", "--trials", "2")
+NUMBERS = ("--dim", "1", "--rounds", "60", "--cost", "2", "--noise-std", "0.3", "--trials", "2")
 
 
 def plan(capsys, *words):
@@ -16,42 +17,79 @@ def plan(capsys, *words):
 
 
 @pytest.mark.parametrize("words", [TYPES, NUMBERS, (*NUMBERS, "--kernel", "matern32")])
-def test_it_prints_both_rules_the_bounds_and_other_prices(capsys, words):
+def test_it_prints_every_way_to_go_the_bounds_and_other_prices(capsys, words):
     code, out, err = plan(capsys, *words)
     assert (code, err) == (0, "")
     parts = [
+        "label everyone",
+        "label no one *",
         "breakeven ",
         "the paper's threshold",
-        "label everyone",
+        "Errors are against labels, as in `breakeven simulate`",
         "What the paper proves",
+        "measured",
+        "at most",
         "a label costs  ",
     ]
-    places = [out.index(part) for part in parts]
+    places = [out.index(part) for part in parts[:-1]] + [out.rindex(parts[-1])]
     assert places == sorted(places)
-    assert all(len(line) <= 90 for line in out.splitlines())
+    assert all(len(line) <= 80 for line in out.splitlines())
 
 
 @pytest.mark.parametrize("words", [TYPES, NUMBERS], ids=["types", "numbers"])
 def test_what_was_measured_lies_within_what_is_proven(capsys, words):
     code, out, _ = plan(capsys, *words, "--json")
     found = json.loads(out)
-    paper = found["rows"][1]
     assert code == 0
-    assert paper["labels"] <= found["bounds"]["labels"]
-    assert paper["high"] <= found["bounds"]["total"]
-    assert [row["cost"] for row in found["sweep"]] == [0.5, 2.0, 8.0, 32.0, 128.0]
+    assert found["against_f"]["labels"] == found["rows"][3]["labels"] <= found["proven"]["labels"]
+    assert found["against_f"]["high"] <= found["proven"]["total"]
+
+
+def test_the_sweep_has_the_price_asked_about_and_those_of_simulate(capsys):
+    found = json.loads(plan(capsys, *TYPES, "--json")[1])
+    sweep, ours = found["sweep"], found["rows"][2]
+    assert sweep["prices"] == [2.0 * factor for factor in sorted(FACTORS)]
+    asked = sweep["prices"].index(2.0)
+    assert all(sweep[field][asked] == ours[field] for field in ("labels", "spend", "total", "saved"))
+
+
+def test_one_stream_has_no_interval(capsys):
+    found = json.loads(plan(capsys, *TYPES[:-1], "1", "--json")[1])
+    assert all(row["low"] is row["high"] is None for row in found["rows"])
+    assert "; one stream" in plan(capsys, *TYPES[:-1], "1")[1]
 
 
 def test_money_is_money(capsys):
     plain = json.loads(plan(capsys, *TYPES, "--json")[1])
     words = [word if word != "2" else "20" for word in TYPES[:-1]] + ["2", "--error-cost", "10", "--json"]
     dear = json.loads(plan(capsys, *words)[1])
-    assert dear["rows"][0]["total"] == pytest.approx(10 * plain["rows"][0]["total"])
-    assert dear["bounds"]["total"] == pytest.approx(10 * plain["bounds"]["total"])
+    for row, tenth in zip(dear["rows"], plain["rows"], strict=True):
+        assert row["total"] == pytest.approx(10 * tenth["total"])
+    assert dear["proven"]["total"] == pytest.approx(10 * plain["proven"]["total"])
 
 
-@pytest.mark.parametrize("words", [TYPES[2:], (*TYPES, "--dim", "2")], ids=["neither", "both"])
-def test_types_or_numbers_it_must_be(capsys, words):
-    code, out, err = plan(capsys, *words)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "types, dim: expected one of the two" in err
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--types", "5", "--dim", "2"), "types, dim: expected one of the two, got 5, 2"),
+        ((), "types, dim: expected one of the two, got None, None"),
+        (("--types", "0"), "types: expected a whole number of at least 1, got 0"),
+        (("--dim", "0"), "dim: expected a whole number of at least 1, got 0"),
+        (("--dim", "101"), "dim: expected 100 at most: beyond these a process learns nothing, got 101"),
+        (
+            ("--types", "100000000000"),
+            "types: expected 1,000,000 at most: what is known of each is held in memory, got 100000000000",
+        ),
+        (
+            ("--types", "5", "--rounds", "100000000000"),
+            "rounds: expected 10,000,000 at most: a stream is held in memory, got 100000000000",
+        ),
+        (
+            ("--dim", "4", "--rounds", "2500001"),
+            "rounds: expected 2,500,000 at most: a stream is held in memory, got 2500001",
+        ),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(capsys, words, message):
+    code, out, err = plan(capsys, *TYPES[2:], *words)
+    assert (code, out, err) == (2, "", f"breakeven: {message}\n")

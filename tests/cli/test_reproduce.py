@@ -101,7 +101,7 @@ def test_a_folder_that_cannot_be_written_to_is_one_line_before_any_work(capsys, 
     code, printed, err = reproduce(capsys, *SMALL, "--out", out)
     assert (code, printed, err.count("\n")) == (2, "", 1)
     assert err.startswith(f"breakeven: {out}")
-    assert err.endswith("could not write .writable (Not a directory)\n")
+    assert err.endswith("cannot be written to (Not a directory)\n")
     assert [path.name for path in own.iterdir()] == ["file"]
 
 

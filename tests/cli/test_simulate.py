@@ -3,20 +3,20 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from time import sleep
 
 import polars as pl
 import pytest
 
 from breakeven.cli import main
+from breakeven.cli.interrupt import interruptible
 from breakeven.tables import TableLearner
 from tests.tables.samples import smooth, typed
-
-ROOT = Path(__file__).parents[2]
 
 
 def simulate(capsys, *words):
@@ -92,7 +92,7 @@ def test_all_options_together(capsys, own):
     assert json.loads(out)["notes"][-1] == "20 missing values of 'sex' are of no category."
     assert pl.read_parquet(own / "bill" / "decisions.parquet")["id"][0] == "p59"
     learner = TableLearner.open(own / "bill")
-    assert learner.decide({"a": 0.0, "b": 1.0, "sex": "m"}, id="new").cost > 0
+    assert learner.decide({"a": 0.0, "b": 1.0, "sex": "m", "price": 0.7}, id="new").cost == 0.7
 
 
 def test_types_from_standard_input(breakeven, own):
@@ -104,42 +104,126 @@ def test_types_from_standard_input(breakeven, own):
     assert "pooled within types from the first" in " ".join(done.stdout.split())
 
 
-# -- ctrl-c ----------------------------------------------------------------------------------------------
+def test_a_feature_may_have_a_comma_in_its_name(capsys, own):
+    smooth(40).rename({"a": "a, b"}).write_csv(own / "cases.csv")
+    words = ("--label", "y", "--cost", 0.5, "--features", "a, b", "--no-sweep", "--out", own / "bill")
+    assert simulate(capsys, own / "cases.csv", *words)[0] == 0
+    assert TableLearner.open(own / "bill").columns.names == ["a, b"]
+
+
+def test_one_case_is_one_case(capsys, own):
+    (own / "cases.csv").write_text("a,y\n1,2\n")
+    code, out, _ = simulate(capsys, own / "cases.csv", "--label", "y", "--cost", 1, "--out", own / "bill")
+    assert (code, out.startswith(f"{own / 'cases.csv'}: 1 case in ")) == (0, True)
+
+
+def test_means_of_labels_have_one_decimal_at_most(capsys, cases, own):
+    words = ("--label", "y", "--cost", 0.5, "--no-sweep", "--trials", 3, "--out", own / "bill")
+    _, out, _ = simulate(capsys, cases, *words)
+    row = [line for line in out.splitlines() if line.startswith("breakeven")][-1]
+    assert re.fullmatch(r"[0-9]+(\.[0-9])?", row.split()[1])
+
+
+# -- interrupted -----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def started(own, *words, before="pass", **options):
+    """The command in a process of its own, after some Python."""
+    program = f"import sys; from breakeven.cli import main; {before}; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, "simulate", *map(str, words), "--label", "y"]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    with subprocess.Popen([*command, "--out", own / "bill"], text=True, **streams) as running:
+        yield running
+
+
+def wait_for(running, path):
+    while not path.exists():
+        assert running.poll() is None
+        sleep(0.1)
 
 
 def test_ctrl_c_prints_the_bill_so_far_and_writes_what_is_done(own):
     smooth(20_000).write_csv(own / "long.csv")
-    command = [sys.executable, "-m", "breakeven", "simulate", own / "long.csv", "--label", "y"]
-    command += ["--cost", "0.001", "--out", own / "bill"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        while not (own / "bill").exists():  # which is made just before the first round
-            assert running.poll() is None
-            sleep(0.1)
+    with started(own, own / "long.csv", "--cost", 0.001) as running:
+        wait_for(running, own / "bill")  # which is made just before the first round
         running.send_signal(signal.SIGINT)
         out, err = running.communicate()
     assert (running.returncode, err) == (2, "breakeven: interrupted\n")
     assert "Interrupted: all numbers are of the first" in out
     summary = json.loads((own / "bill" / "summary.json").read_text())
     assert (summary["whole"], summary["cases"]) == (False, TableLearner.open(own / "bill").learner.rounds)
+    assert summary["unfinished"] == ["other prices"]
+
+
+def test_ctrl_c_after_the_bill_shows_what_was_compared_by_then(cases, own):
+    with started(own, cases, "--cost", 0.5, "--no-sweep", "--trials", 100_000) as running:
+        wait_for(running, own / "bill" / "summary.json")
+        first = (own / "bill" / "summary.json").read_text()
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate()
+    assert (running.returncode, err) == (2, "breakeven: interrupted\n")
+    assert "Interrupted: other orders were not run to the end" in out
+    summary = json.loads((own / "bill" / "summary.json").read_text())
+    assert (summary["whole"], summary["unfinished"]) == (True, ["other orders"])
+    assert summary["rows"] == json.loads(first)["rows"]
+
+
+def test_a_second_ctrl_c_ends_at_once():
+    with interruptible() as stop:
+        signal.raise_signal(signal.SIGINT)
+        assert stop()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_who_is_told_to_terminate_leaves_the_bill_and_nothing_else(monkeypatch, cases, own):
+    (own / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(own / "tmp"))
+    on_disk = "from breakeven.tables import record; record.IN_MEMORY = 0"
+    with started(own, cases, "--cost", 0.5, "--trials", 100_000, before=on_disk) as running:
+        wait_for(running, own / "bill" / "summary.json")
+        assert list((own / "tmp").iterdir())
+        running.terminate()
+        out, err = running.communicate()
+    assert (running.returncode, err) == (143, "")
+    assert "label everyone" in out
+    assert TableLearner.open(own / "bill").learner.rounds == 80
+    assert not list((own / "tmp").iterdir())
+
+
+# -- a terminal ------------------------------------------------------------------------------------------
+
+
+def on_terminal(own, *words):
+    """What is drawn on a terminal that is standard error, while standard output is a file."""
+    ours, theirs = pty.openpty()
+    with open(own / "bill.txt", "w") as file, started(own, *words, stdout=file, stderr=theirs) as running:
+        os.close(theirs)
+        drawn = b""
+        with suppress(OSError):  # which says that the other end is closed
+            while some := os.read(ours, 65536):
+                drawn += some
+    os.close(ours)
+    assert running.returncode == 0
+    return drawn.decode(), (own / "bill.txt").read_text()
 
 
 def test_a_bar_is_drawn_on_a_terminal_and_shows_rounds_and_money(own):
     smooth(300).write_csv(own / "cases.csv")
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "breakeven", "simulate", own / "cases.csv", "--label", "y"]
-    words = ["--cost", "0.1", "--no-sweep", "--out", own / "bill"]
-    done = subprocess.run([*command, *words], stdout=subprocess.DEVNULL, stderr=theirs, check=False)
-    os.close(theirs)
-    drawn = b""
-    while True:
-        try:
-            drawn += os.read(ours, 65536)
-        except OSError:
-            break
-    os.close(ours)
-    assert done.returncode == 0
-    assert b"rounds/s" in drawn
-    assert b"spent" in drawn
+    drawn, _ = on_terminal(own, own / "cases.csv", "--cost", 0.1, "--no-sweep")
+    assert "rounds/s" in drawn
+    assert "spent" in drawn
+
+
+def test_the_bill_goes_where_standard_output_goes_though_a_bar_is_drawn(cases, own):
+    drawn, printed = on_terminal(own, cases, "--cost", 0.5, "--compare")
+    for part in ("other rules", "other prices"):
+        assert part in drawn
+    assert printed.startswith(f"{cases}: 80 cases in ")
+    for part in ("label everyone", "Other rules", "At other prices", "Open"):
+        assert part in printed
+        assert part not in drawn
 
 
 # -- bad input -------------------------------------------------------------------------------------------
@@ -164,9 +248,9 @@ BAD = {
         "row 1, column 'kind': expected a finite number, got 't4'; labels are numbers",
     ),
     "a late word": (
-        lambda path: path.write_text("a,y\n" + "1,2\n" * 3000 + "1,n/a\n"),
+        lambda path: path.write_text("a,y\n" + "1,2\n" * 3000 + "1,much\n"),
         (),
-        "row 3,001, column 'y': expected a finite number, got 'n/a'",
+        "row 3,001, column 'y': expected a finite number, got 'much'",
     ),
     "a constant": (
         lambda path: smooth().with_columns(pl.lit(3.0).alias("c")).write_csv(path),
@@ -232,7 +316,24 @@ def test_a_folder_that_cannot_be_written_to_is_one_line_before_any_work(capsys, 
     (own / "file").write_text("in the way")
     code, out, err = simulate(capsys, cases, "--label", "y", "--cost", 1, "--out", own / "file" / "bill")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "could not write .writable" in err
+    assert err == f"breakeven: {own / 'file' / 'bill'}: cannot be written to (Not a directory)\n"
+
+
+def test_a_folder_of_something_else_is_left_alone(capsys, cases, own):
+    (own / "summary.json").write_text("{}")
+    code, out, err = simulate(capsys, cases, "--label", "y", "--cost", 1, "--out", own)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(
+        f"breakeven: {own}: expected a new folder, or that of a bill, got one whose summary"
+    )
+
+
+def test_without_plotly_it_says_so_before_any_work(capsys, cases, own, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    code, out, err = simulate(capsys, cases, "--label", "y", "--cost", 1, "--out", own / "bill")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "plotly is needed to write the report" in err
+    assert not (own / "bill").exists()
 
 
 def test_without_polars_it_says_what_to_install(capsys, cases, monkeypatch):

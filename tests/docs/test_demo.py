@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from time import monotonic
 
 import pytest
 
@@ -12,11 +11,11 @@ from tests.docs.test_documents import ROOT
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """What the demo prints, where, and in how many seconds."""
-    folder, begun = tmp_path_factory.mktemp("demo"), monotonic()
+    """What the demo prints, and where it writes."""
+    folder = tmp_path_factory.mktemp("demo")
     command = [sys.executable, "-m", "breakeven", "demo", "--out", folder / "out"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout, folder / "out", monotonic() - begun
+    return done.stdout, folder / "out"
 
 
 def numbers(text, row):
@@ -32,16 +31,20 @@ def test_the_demo_saves_a_third_at_least(demo):
 
 
 def test_the_demo_ends_by_naming_the_report_it_wrote(demo):
-    printed, out, _ = demo
+    printed, out = demo
     assert printed.endswith(f"Open {out / 'report.html'}\n")
     assert (out / "report.html").exists()
 
 
-def test_the_demo_takes_seconds(demo):
-    assert demo[2] < 60  # 20 on an idle machine
-
-
-def test_the_readme_shows_what_the_demo_prints(demo):
-    labels, spend, error, total, *_ = numbers(demo[0], "breakeven")
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("| examine everyone |", "label everyone"),
+        ("(known only afterwards) |", "label no one *"),
+        ("| breakeven |", "breakeven"),
+    ],
+)
+def test_the_readme_shows_what_the_demo_prints(demo, shown, printed):
+    labels, spend, error, total, *_ = numbers(demo[0], printed)
     readme = (ROOT / "README.md").read_text()
-    assert numbers(readme, "| breakeven |") == pytest.approx([labels, spend, 442 * error, total], rel=0.02)
+    assert numbers(readme, shown) == pytest.approx([labels, spend, 442 * error, total], rel=0.02)

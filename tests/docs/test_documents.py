@@ -1,25 +1,20 @@
 """Everything fenced as Python or as shell in the README and the docs runs, block after block."""
 
+import os
 import re
-import shlex
-from pathlib import Path
+import subprocess
+import sys
 
 import pytest
 
 from breakeven.cli import main
+from tests.docs.reader import ROOT, brought, commands, examples
 
-ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+RUN, TYPED, SHOWN = {"python", "sh"}, "console", "text"
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
-
-
-def examples(page):
-    """Every block with its language."""
-    text = page.read_text()
-    for found in BLOCK.finditer(text):
-        line = text[: found.start(2)].count("\n")
-        yield found.group(1), "\n" * line + found.group(2)  # so that a traceback names the page's own line
+INSTALL = re.compile(r"pip install '\.\[([\w,]+)\]'")
+FENCE = re.compile(r"^\s*```(.*)$", re.MULTILINE)
 
 
 def blocks(page):
@@ -27,26 +22,62 @@ def blocks(page):
     return [block for language, block in examples(page) if language == "python"]
 
 
-def run_shell(block):
-    """Each line that calls our program; others, such as an installation, are not ours to test."""
-    for line in block.replace("\\\n", " ").splitlines():
-        words = shlex.split(line, comments=True)
-        if words[:1] == ["breakeven"]:
-            assert main(words[1:]) == 0, line
+def extras(page):
+    """Those that a page says to install."""
+    return {extra for some in INSTALL.findall(page.read_text()) for extra in some.split(",")}
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if any(examples(p))], ids=lambda p: p.name)
-def test_the_examples_of_a_page_run_in_order(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names = {"__name__": "documents"}
+with_examples = pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if RUN & {language for language, _ in examples(page)}],
+    ids=lambda p: p.name,
+)
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+
+
+def read(page, folder, names):
+    """Run a page where only these extras are installed."""
+    command = [sys.executable, "-W", "error", "-m", "tests.docs.reader", page, *sorted(names)]
+    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@with_examples
+def test_the_examples_of_a_page_run_in_order_with_the_extras_it_names(page, tmp_path):
+    done = read(page, tmp_path, extras(page))
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_extras_do_not_bring_cannot_be_imported(tmp_path):
+    (tmp_path / "page.md").write_text("```python\nimport polars\nimport pandas\n```\n")
+    done = read(tmp_path / "page.md", tmp_path, ["tables"])
+    assert "ModuleNotFoundError: No module named 'pandas'" in done.stderr
+
+
+def test_extras_bring_what_they_need_and_no_more():
+    bare = brought([])
+    assert {"breakeven", "numpy", "scipy", "typer", "rich"} <= bare
+    assert not bare & {"polars", "scikit-learn", "pandas", "numba"}
+    assert {"polars", "scikit-learn", "joblib"} <= brought(["tables", "demo"])
+    assert "pandas" not in brought(["tables", "report", "demo"])
+
+
+@every_page
+def test_every_block_of_a_page_says_what_it_is(page):
+    languages = FENCE.findall(page.read_text())[::2]
+    assert languages == [language for language, _ in examples(page)]
+    assert set(languages) <= {*RUN, TYPED, SHOWN}, f"{page.name} has a block in none of these languages"
+
+
+@every_page
+def test_commands_that_take_too_long_to_run_exist(page, capsys):
     for language, block in examples(page):
-        if language == "sh":
-            run_shell(block)
-        else:
-            exec(compile(block, str(page), "exec"), names)
+        for words in commands(block) if language == TYPED else ():
+            assert main([*words, "--help"]) == 0, words
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@every_page
 def test_the_links_of_a_page_lead_somewhere(page):
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"

@@ -7,6 +7,7 @@ from breakeven.tables.cases import read_cases
 from breakeven.tables.frames import framed
 from breakeven.tables.options import Options
 from breakeven.tables.run import run
+from breakeven.tables.source import open_table
 
 
 def smooth(rows=120, seed=0, unit=1.0):
@@ -28,6 +29,12 @@ def typed(rows=400, types=5, seed=0):
 def cases_of(frame, **options):
     asked = Options(**{"label": "y", "cost": 1.0, **options})
     return read_cases(framed("the frame", frame), asked), asked
+
+
+def cases_in(path, text, **options):
+    """The cases of a text file with these lines."""
+    path.write_text(text)
+    return read_cases(open_table(path), Options(**{"label": "y", "cost": 1.0, **options}))
 
 
 def run_of(frame, seeds=None, stop=lambda: False, **options):

@@ -9,10 +9,10 @@ import pytest
 
 import breakeven
 from breakeven.errors import InvalidInput
-from breakeven.tables import TableLearner, from_table, story
+from breakeven.files import UnwritableFolder
+from breakeven.tables import TableLearner, from_table
 from breakeven.tables.learner import UnreadableBill
-from breakeven.tables.others import FACTORS
-from tests.tables.samples import run_of, smooth, typed
+from tests.tables.samples import smooth, typed
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def test_everyone_and_no_one_are_priced_without_a_model(outcome):
     everyone, no_one, *_ = outcome.rows
     assert (everyone.labels, everyone.spend, everyone.mean_error, everyone.saved) == (150, 75.0, 0.0, 0.0)
     assert (no_one.labels, no_one.spend) == (0, 0.0)
-    assert no_one.mean_error == pytest.approx(np.abs(labels - labels.mean()).mean())
+    assert no_one.mean_error == pytest.approx(np.abs(labels - np.median(labels)).mean())
 
 
 def test_rows_add_up(outcome):
@@ -42,33 +42,18 @@ def test_errors_are_in_money_where_a_unit_of_error_has_its_price():
     assert row.total == pytest.approx(row.spend + 4.0 * 80 * row.mean_error)
 
 
-def test_random_and_variable_label_about_as_many(outcome):
-    names = [row.name for row in outcome.rows]
-    ours = outcome.rows[2].labels
-    assert names[2:] == [
-        "breakeven", "the paper's threshold", "random, equal spend", "variable, equal spend"
-    ]  # fmt: skip
-    assert outcome.rows[4].labels == pytest.approx(ours, abs=3 * ours**0.5)
+@pytest.mark.parametrize("prices", [{"cost": 0.3}, {"cost_column": "price"}], ids=["one", "a column"])
+def test_who_labels_everyone_saves_nothing_to_the_last_digit(prices):
+    frame = typed(1200).with_columns(pl.Series("price", np.random.default_rng(0).uniform(0.1, 0.7, 1200)))
+    everyone, _, ours = from_table(frame, label="y", type="kind", rule="always", **prices).rows
+    assert (ours.spend, ours.saved) == (everyone.spend, 0.0)
+    assert prices != {"cost": 0.3} or ours.spend == 360.0
 
 
-def test_the_sweep_has_the_bill_itself_in_it(outcome):
-    sweep, ours = outcome.sweep, outcome.rows[2]
-    place = sweep.at(0.5)
-    assert sweep.prices == [0.5 * factor for factor in FACTORS]
-    assert (sweep.labels[place], sweep.total[place], sweep.saved[place]) == (
-        ours.labels,
-        ours.total,
-        ours.saved,
-    )
-    assert sweep.labels[0] >= sweep.labels[-1]
-
-
-def test_prices_at_which_a_process_would_take_far_longer_are_left_out(monkeypatch):
-    monkeypatch.setattr("breakeven.tables.others.ENOUGH", 10)
-    monkeypatch.setattr("breakeven.tables.others.MORE", 1)
-    sweep = from_table(smooth(150), label="y", cost=0.2, sweep=True).sweep
-    assert sweep.prices[0] == pytest.approx(0.2)
-    assert len(sweep.prices) == len(sweep.total) < len(FACTORS)
+def test_rows_are_read_off_the_decisions_once(outcome, monkeypatch):
+    before = outcome.rows
+    monkeypatch.setattr("breakeven.tables.outcome.row_of", None)
+    assert outcome.rows == before
 
 
 def test_trials_are_means_with_an_interval(outcome):
@@ -81,48 +66,6 @@ def test_trials_are_means_with_an_interval(outcome):
 def test_notes_say_what_noise_alone_makes(outcome):
     assert "Label noise alone, of a standard deviation of 0.1" in outcome.notes[0]
     assert "known only afterwards" in outcome.notes[1]
-
-
-# -- the story -------------------------------------------------------------------------------------------
-
-
-def test_charts_are_thinned(monkeypatch):
-    monkeypatch.setattr(story, "MOST", 30)
-    run = run_of(smooth(200))
-    for section in story.sections(run):
-        for figure in section.figures:
-            for chart in figure.charts:
-                assert sum(len(line.x) for line in chart.lines if line.label != "as promised") <= 30
-
-
-def test_the_story_is_of_worth_against_price_where_the_rule_says_so(outcome):
-    titles = [section.title for section in outcome.bill.sections]
-    assert titles == [
-        "Spend and error over time",
-        "Which labels were bought",
-        "Predictions of what was not labelled",
-        "Calibration of the intervals",
-    ]
-    (chart,) = outcome.bill.sections[1].figures[0].charts
-    assert chart.y_label == "what a label would save"
-    other = from_table(smooth(80), label="y", cost=0.5, rule="threshold")
-    (chart,) = other.bill.sections[1].figures[0].charts
-    assert chart.y_label == "its uncertainty"
-    assert {line.kind for line in chart.lines} == {"dots", "crosses", "dashed"}
-
-
-@pytest.mark.parametrize("rule", ["always", "never", "random", "variable"])
-def test_every_rule_has_a_story(rule):
-    bill = from_table(smooth(40), label="y", cost=0.5, rule=rule).bill
-    assert len(bill.sections) >= 2
-    assert bill.chosen_row.name == bill.chosen
-
-
-def test_no_ids_and_no_features_are_in_the_story():
-    frame = smooth(60).with_columns(pl.Series("who", [f"secret-{i}" for i in range(60)]))
-    said = str(from_table(frame, label="y", cost=0.5, id="who").bill)
-    assert "secret" not in said
-    assert f"{frame['a'][3]}" not in said
 
 
 # -- the folder ------------------------------------------------------------------------------------------
@@ -170,12 +113,30 @@ def test_the_summary_says_everything_but_the_decisions(tmp_path, outcome):
     assert summary["columns"]["features"][0]["name"] == "a"
 
 
-def test_the_configuration_can_be_run(tmp_path, monkeypatch, outcome):
+@pytest.mark.parametrize("folder", ["bill", "deep/er/bill", "."])
+def test_the_configuration_opens_the_folder_as_it_was_named(tmp_path, monkeypatch, outcome, folder):
     monkeypatch.chdir(tmp_path)
-    outcome.write("bill")
-    text = outcome.bill.configuration
-    exec(compile(text.replace("…", "0.5").replace('"0.5"', '"x"'), "configuration", "exec"), {})
-    assert "breakeven.from_table(table, label='y', cost=0.5)" in text
+    outcome.write(folder)
+    assert repr(folder) in outcome.bill.configuration
+
+
+def test_a_folder_with_a_summary_of_something_else_is_left_alone(tmp_path, outcome):
+    (tmp_path / "summary.json").write_text('{"loss": 0.25}')
+    with pytest.raises(UnwritableFolder, match=r"got one whose summary\.json is something else; choose"):
+        outcome.write(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["summary.json"]
+
+
+def test_what_polars_cannot_write_names_the_file(tmp_path, monkeypatch, outcome):
+    def fail(frame, path):
+        raise pl.exceptions.ComputeError("No space left\non device")
+
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", fail)
+    with pytest.raises(
+        UnwritableFolder, match=r"could not write decisions\.parquet \(No space left on device\)$"
+    ):
+        outcome.write(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 # -- frames ----------------------------------------------------------------------------------------------
@@ -208,6 +169,23 @@ def test_pandas_types_of_all_kinds_are_understood():
 def test_what_is_no_frame_is_refused():
     with pytest.raises(InvalidInput, match="df: expected a frame of polars or pandas, got"):
         from_table([[1.0, 2.0]], label="y", cost=1.0)
+
+
+def test_a_name_alone_is_one_feature():
+    frame = smooth(40).rename({"a": "ab"}).with_columns(pl.Series("a", range(40)))
+    assert from_table(frame, label="y", cost=0.5, features="ab").run.cases.columns.names == ["ab"]
+
+
+@pytest.mark.parametrize(
+    ("trials", "message"),
+    [
+        (1, "trials: expected 0, or 2 at least: one order has no interval, got 1"),
+        (-1, "trials: expected a whole number of at least 0, got -1"),
+    ],
+)
+def test_one_trial_or_fewer_than_none_are_refused(trials, message):
+    with pytest.raises(InvalidInput, match=message):
+        from_table(smooth(40), label="y", cost=0.5, trials=trials)
 
 
 def test_seed_labels_come_from_a_frame_too():

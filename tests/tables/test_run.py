@@ -57,6 +57,25 @@ def test_units_of_inputs_labels_and_money_do_not_matter(unit):
 
 
 @pytest.mark.parametrize("rule", ["value", "threshold", "random", "variable"])
+@pytest.mark.parametrize("noise_std", [None, 0.5])
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+def test_units_do_not_matter_to_types_under_any_rule(rule, noise_std, unit):
+    frame = typed(300)
+    other = frame.with_columns(pl.col("y") * unit + 7.0 * unit)
+    plain = run_of(frame, type="kind", rule=rule, cost=2.0, noise_std=noise_std)
+    known = None if noise_std is None else noise_std * unit
+    scaled = run_of(other, type="kind", rule=rule, cost=2.0 * unit, noise_std=known)
+    assert wanted(plain) == wanted(scaled)
+
+
+@pytest.mark.parametrize("rule", ["threshold", "variable"])
+def test_units_do_not_matter_to_other_rules(rule):
+    frame = smooth(100)
+    other = frame.with_columns(pl.col("y") * 1e3)
+    assert wanted(run_of(frame, rule=rule)) == wanted(run_of(other, rule=rule, cost=1e3))
+
+
+@pytest.mark.parametrize("rule", ["value", "threshold", "random", "variable"])
 def test_the_future_changes_nothing_of_the_past(rule):
     frame = smooth(150)
     moved = frame.with_columns(
@@ -78,7 +97,7 @@ def test_the_future_changes_nothing_of_types_either():
 
 def test_decisions_have_all_that_a_decision_has():
     table = run_of(smooth(60)).decisions.collect()
-    own = {"prediction", "std", "noise_std", "label", "error"}
+    own = {"row", "prediction", "std", "noise_std", "label", "error"}
     assert set(table.columns) == set(Decision.__struct_fields__) | own
     assert table["id"].to_list() == list(range(1, 61))
     assert table.filter("wants_label")["error"].to_list() == [0.0] * table["wants_label"].sum()
@@ -109,6 +128,15 @@ def test_late_labels_are_still_awaited_at_the_end():
 def test_a_delay_of_the_whole_stream_predicts_without_any_label():
     run = run_of(smooth(60), delay=60, rule="random", noise_std=0.1)
     assert set(run.decisions.collect()["prediction"]) == {0.0}
+
+
+def test_how_far_off_predictions_are_is_not_guessed_at():
+    table = run_of(smooth(100), delay=20).decisions.collect()
+    unknown = table["std"].is_null()
+    assert unknown[:20].all()
+    assert not unknown[30:].any()
+    assert table.filter(unknown)["uncertainty"].null_count() == unknown.sum()
+    assert table["error"].null_count() == 0
 
 
 def test_labels_already_owned_are_free_and_save_labels():
@@ -164,6 +192,36 @@ def test_owned_labels_tell_the_noise_for_nothing():
     assert run.noise.warmup == 0
     assert run.noise.std == pytest.approx(0.5, rel=0.1)
     assert run.noise.words == "pooled within types from 400 labels already owned"
+
+
+def test_the_noise_of_types_is_not_known_before_its_labels():
+    frame = typed()
+    other = frame.with_columns(y=pl.when(pl.int_range(pl.len()) == 15).then(99.0).otherwise("y"))
+    first, second = (run_of(one, type="kind").decisions.head(15).collect() for one in (frame, other))
+    assert_frame_equal(first, second)
+    assert first["std"].null_count() == first["noise_std"].null_count() == 15
+
+
+def test_a_run_that_is_stopped_in_its_warm_up_knows_the_noise_so_far():
+    rounds = iter(range(1000))
+    run = run_of(typed(), type="kind", stop=lambda: next(rounds) >= 15)
+    assert run.noise.warmup == len(run.cases) < 20
+    assert run.learner.learner.belief.noise_std == pytest.approx(
+        run.noise.std / run.learner.scales.label_spread
+    )
+
+
+def test_few_owned_labels_help_to_tell_the_noise():
+    few = typed(8, seed=1)
+    run = run_of(typed(), seeds=few, type="kind")
+    both = pl.concat([few, typed().head(run.noise.warmup)])
+    deviations = both["y"] - both.with_columns(pl.col("y").mean().over("kind"))["y"]
+    freedom = len(both) - both["kind"].n_unique()
+    assert run.noise.std == pytest.approx(np.sqrt((deviations**2).sum() / freedom))
+
+
+def test_who_never_asks_needs_no_noise():
+    assert row_of(run_of(typed(), type="kind", rule="never")).labels == 0
 
 
 def test_where_no_type_comes_twice_the_spread_of_all_is_taken_and_said():

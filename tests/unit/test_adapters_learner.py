@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from breakeven import Learner
-from breakeven.adapters.learner import AdaptedLearner, learner_for
+from breakeven.adapters.learner import AdaptedLearner, UnaskedLabel, learner_for
 from breakeven.errors import InvalidInput
 from breakeven.values import Fitted
 from tests.unit.test_package import loaded_by
@@ -53,9 +53,29 @@ def test_a_label_answers_the_oldest_question_about_its_point():
     _, other, again = (learner.decide(x, force=True).id for x in (0.5, 2.0, 0.5))
     learner.label_many([[0.5]], [1.0])
     assert list(learner.pending) == [other, again]
-    learner.label_many([[0.5], [0.5]], [1.0, 1.5])
+    learner.label_many([[0.5]], [1.5])
     assert list(learner.pending) == [other]
-    assert learner.belief.labels == 3
+    assert learner.belief.labels == 2
+
+
+def test_a_gift_while_answers_are_awaited_is_learnt_with_a_warning():
+    learner = learner_for(1, label_cost=1.0)
+    learner.label_many([[7.0]], [1.0])
+    asked = learner.decide(0.5, force=True).id
+    with pytest.warns(UnaskedLabel, match=r"with answers still awaited \(1\): an answer"):
+        learner.label_many([[0.5001]], [1.0])
+    assert (list(learner.pending), learner.belief.labels) == ([asked], 2)
+    learner.label_many([[0.5], [3.0]], [1.0, 2.0])  # nothing is awaited any more
+    assert (list(learner.pending), learner.belief.labels) == ([], 4)
+
+
+def test_where_that_warning_is_an_error_nothing_changes():
+    learner = learner_for(1, label_cost=1.0)
+    learner.decide(0.5, force=True)
+    before = learner.snapshot()
+    with pytest.raises(UnaskedLabel):
+        learner.label_many([[0.6]], [1.0])
+    assert learner.snapshot() == before
 
 
 def test_points_of_many_labels_and_no_arrival_are_fitted():
@@ -89,8 +109,8 @@ def test_an_empty_batch_changes_nothing():
 
 def test_a_pickle_is_a_snapshot():
     learner = learner_for(2, label_cost=0.3)
-    learner.decide([0.0, 1.0])
     learner.label_many(*labelled(5))
+    learner.decide([0.0, 1.0])
     back = pickle.loads(pickle.dumps(learner))
     assert type(back) is AdaptedLearner
     assert back.snapshot() == learner.snapshot()

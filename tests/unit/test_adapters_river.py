@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from breakeven import Matern
-from breakeven.adapters.learner import learner_for
+from breakeven.adapters.learner import UnaskedLabel, learner_for
 from breakeven.errors import InvalidInput
 
-river = pytest.importorskip("river", reason="needs river: pip install 'breakeven[bench]'")
+river = pytest.importorskip("river", reason="needs river: pip install '.[river]'")
 
 from river import checks, compose, evaluate, metrics, preprocessing, stream  # noqa: E402
 
@@ -88,6 +88,16 @@ def test_behind_a_scaler_one_asks_and_learns_what_it_made_of_an_arrival():
     assert model.learner.rounds == 80
     assert 3 < model.learner.ledger.labels == model.learner.belief.labels
     assert not model.learner.pending
+
+
+def test_a_scaler_that_learns_between_question_and_answer_is_warned_about():
+    model = AskingRegressor(label_cost=0.3, noise_std=0.1)
+    pipeline = preprocessing.StandardScaler() | model
+    (x, y), *_ = stream.iter_array(*waves(2))
+    pipeline.learn_one(x, y)
+    assert model.ask_one(pipeline.transform_one({name: value + 1.0 for name, value in x.items()}))
+    with pytest.warns(UnaskedLabel, match="the very same features as its question"):
+        pipeline.learn_one({name: value + 1.0 for name, value in x.items()}, y)
 
 
 def test_the_order_of_a_dictionary_makes_no_difference():

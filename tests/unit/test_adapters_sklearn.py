@@ -144,3 +144,42 @@ def test_bad_parameters_are_refused_at_the_first_use(parameters, message, verb):
     with pytest.raises(InvalidInput, match=message):
         getattr(regressor, verb)(*arguments)
     assert not hasattr(regressor, "learner_")
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "parameters"),
+    [
+        ([[0.0, 1.0], [1.0, 0.0]], [0.0, 1.0], {"label_cost": -1.0}),
+        ([[0.0, 1.0], [1.0, np.nan]], [0.0, 1.0], {}),
+        ([[0.0, 1.0], [1.0, 1e200]], [0.0, 1.0], {}),
+        ([[0.0, 1.0]], [0.0, 1.0], {}),
+    ],
+    ids=["price", "nan", "large", "lengths"],
+)
+def test_a_refused_fit_changes_nothing(stream, X, y, parameters):
+    regressor = BreakevenRegressor(noise_std=0.1).fit(*stream)
+    before = regressor.predict(stream[0]).tolist()
+    regressor.set_params(**parameters)
+    with pytest.raises(ValueError, match=r"expected|NaN|inconsistent"):
+        regressor.fit(X, y)
+    assert regressor.n_features_in_ == 1
+    assert regressor.predict(stream[0]).tolist() == before
+
+
+def test_a_refused_first_call_leaves_nothing_behind():
+    regressor = BreakevenRegressor(label_cost=-1.0)
+    before = dict(vars(regressor))
+    with pytest.raises(InvalidInput):
+        regressor.query([[0.0]])
+    assert vars(regressor) == before
+
+
+def test_before_the_first_label_nothing_says_how_large_labels_are():
+    regressor = BreakevenRegressor()
+    regressor.query([[0.0], [1.0]])
+    means, stds = regressor.predict([[0.0], [1.0]], return_std=True)
+    assert (means.tolist(), stds.tolist()) == ([0.0, 0.0], [np.inf, np.inf])
+    regressor.partial_fit([[0.0], [1.0]], [100.0, 130.0])
+    means, stds = regressor.predict([[0.0], [1.0]], return_std=True)
+    assert np.isfinite(stds).all()
+    assert means.mean() == pytest.approx(115.0, abs=15.0)

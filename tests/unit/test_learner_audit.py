@@ -346,13 +346,13 @@ def test_draws_depend_on_the_seed_and_not_on_the_rule():
 
 
 def test_the_noise_of_audits_is_the_beliefs_or_the_labellers_or_as_given():
-    assert "standard deviation 0.5" in audited().ledger.audit.assumption
+    assert "standard deviation 0.5" in str(audited().ledger.audit.assumption)
     both = {"a": Labeller(1.0, 0.25), "b": Labeller(9.0, 0.2)}
     two = audited(label_cost=None, labellers=both)
-    assert "standard deviation 0.2 to 0.25" in two.ledger.audit.assumption
+    assert "standard deviation 0.2 to 0.25" in str(two.ledger.audit.assumption)
     rule = Audit(Never(), 0.1, bound=1.0, noise_std=0.75)
     given = Learner(GaussianProcess(1, None, fit="growing"), rule, label_cost=1.0)
-    assert "standard deviation 0.75" in given.ledger.audit.assumption
+    assert "standard deviation 0.75" in str(given.ledger.audit.assumption)
 
 
 def test_a_belief_that_only_estimates_noise_needs_it_for_an_audit():

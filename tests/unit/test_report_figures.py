@@ -12,10 +12,10 @@ from breakeven.errors import BreakevenError
 from breakeven.report import MissingMatplotlib, write_figure
 from breakeven.report.notes import Box, best_box, inked
 from breakeven.report.ranges import along, y_range
-from breakeven.report.styles import AFTER_DARK, FIRST, KNOWN, STYLES, styles_of
+from breakeven.report.styles import AFTER_DARK, FIRST, KNOWN, STYLES, style_of, styles_of
 from breakeven.values.exhibit import Chart, Figure, Line, Note, Table
 
-KINDS = ["line", "dashed", "dots", "rings", "crosses"]
+KINDS = ["line", "dashed", "reference", "dots", "rings", "crosses"]
 ROUNDS = [float(round) for round in range(1, 101)]
 
 
@@ -71,7 +71,7 @@ def test_settings_of_the_user_do_not_change_a_picture(tmp_path):
 def test_every_kind_of_line_is_drawn(tmp_path, kind, log):
     png, svg, _ = write_figure(figure(chart(banded(kind), log_x=log, log_y=log)), tmp_path)
     assert png.read_bytes().startswith(b"\x89PNG")
-    colour = styles_of([kind])[kind].colour
+    colour = style_of(banded(kind), styles_of([kind])).colour
     assert colour in svg.read_text().split("</style>", 1)[1]
     ElementTree.parse(svg)
 
@@ -149,20 +149,28 @@ def test_labels_of_one_figure_look_different():
     assert len(styles_of(str(number) for number in range(40))) == 40
 
 
+def test_a_square_picture_has_room_for_its_x_too(tmp_path):
+    square = chart(line(kind="dots", x=[-50.0, 1.0], y=[1.0, 2.0]), square=True)
+    low, high = y_range(square)
+    assert low < -50 < 2 < high
+    assert write_figure(figure(square), tmp_path)[0].read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_first_tenth_of_a_long_line_may_leave_the_picture():
-    low, high = y_range(chart(line()))
+    low, high = y_range(chart(line()), settled=True)
     assert low == 0
     assert 9 < high < 12
+    assert y_range(chart(line()))[1] > 100
 
 
 def test_points_a_band_and_short_lines_stay_in_the_picture():
-    assert y_range(chart(line(kind="dots")))[1] > 100
-    assert y_range(chart(line(x=ROUNDS[:5], y=[100.0, 5.0, 4.0, 3.0, 2.0])))[1] > 100
-    assert y_range(chart(line(high=[100 / x + 30 for x in ROUNDS])))[1] > 39
+    assert y_range(chart(line(kind="dots")), settled=True)[1] > 100
+    assert y_range(chart(line(x=ROUNDS[:5], y=[100.0, 5.0, 4.0, 3.0, 2.0])), settled=True)[1] > 100
+    assert y_range(chart(line(high=[100 / x + 30 for x in ROUNDS])), settled=True)[1] > 39
 
 
 def test_a_picture_by_factors_shows_the_whole_line():
-    low, high = y_range(chart(line(), log_y=True))
+    low, high = y_range(chart(line(), log_y=True), settled=True)
     assert low < 1 < 100 < high
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from breakeven.report import MissingPlotly, check_plotly
 from breakeven.report.interactive import plotly_script, plotted
-from breakeven.report.styles import FIRST, STYLES, styles_of
+from breakeven.report.styles import FIRST, PAPER, STYLES, styles_of
 from breakeven.report.traces import SYMBOLS, after_dark
-from breakeven.values.exhibit import Chart, Line, Note
+from breakeven.values.exhibit import Chart, Line
 
-KINDS = ["line", "dashed", "dots", "rings", "crosses"]
+KINDS = ["line", "dashed", "reference", "dots", "rings", "crosses"]
 ROUNDS = [float(round) for round in range(1, 101)]
 EVIL = "<script>alert('1 & 2')</script>"
 
@@ -35,17 +35,15 @@ def drawn(one):
 
 ODD = {
     "nothing": chart(),
-    "a note alone": chart(notes=[Note(1.0, 1.0, "alone")]),
     "no points": chart(line(x=[], y=[])),
     "one point": chart(line(x=[3.0], y=[4.0]), log_x=True, log_y=True),
     "level": chart(line(x=[1.0, 2.0], y=[5.0, 5.0])),
-    "gaps": chart(line(x=[1.0, 2.0, 3.0], y=[math.nan, math.inf, 1.0]), notes=[Note(3.0, 1.0, "end")]),
+    "gaps": chart(line(x=[1.0, 2.0, 3.0], y=[math.nan, math.inf, 1.0])),
     "below zero by factors": chart(line(x=[0.0, 1.0], y=[0.0, -1.0]), log_x=True, log_y=True),
-    "names": chart(line(kind="dots", x=[9.0, 1.0], y=[0.0, 1.0]), y_names=["first", EVIL]),
-    "every kind": chart(*map(banded, KINDS), notes=[Note(50.0, 2.0, "here")]),
-    "every kind by factors": chart(
-        *map(banded, KINDS), notes=[Note(50.0, 2.0, "here")], log_x=True, log_y=True
-    ),
+    "square": chart(line(kind="dots", x=[9.0, 1.0], y=[0.0, 1.0], names=["Ann", EVIL]), square=True),
+    "billions": chart(line(x=[1e10, 3e12], y=[-4e10, 1e9])),
+    "every kind": chart(*map(banded, KINDS)),
+    "every kind by factors": chart(*map(banded, KINDS), log_x=True, log_y=True),
 }
 
 
@@ -80,10 +78,38 @@ def test_a_band_goes_there_and_back_and_skips_gaps():
     assert band["y"] == [2, 4, 2, 0]
 
 
-def test_points_have_whiskers_for_a_band():
-    dots = line(kind="dots", x=[1.0], y=[5.0], low=[4.0], high=[7.0])
-    whiskers = drawn(chart(dots))["data"][0]["error_y"]
-    assert (whiskers["array"], whiskers["arrayminus"]) == ([2], [1])
+@pytest.mark.parametrize("kind", ["dots", "rings", "crosses"])
+def test_points_are_smaller_the_more_there_are(kind):
+    some = [[float(one) for one in range(count)] for count in (10, 500, 5_000)]
+    markers = [drawn(chart(line(kind=kind, x=x, y=x)))["data"][0]["marker"] for x in some]
+    sizes = [marker["size"] for marker in markers]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 4
+    assert min(marker.get("opacity", 1.0) for marker in markers) >= 0.8
+
+
+def luminance(colour, opacity, paper):
+    mixed = [
+        opacity * int(colour[at : at + 2], 16) + (1 - opacity) * int(paper[at : at + 2], 16)
+        for at in (1, 3, 5)
+    ]
+    linear = [(one / 255 + 0.055) ** 2.4 / 1.055**2.4 if one > 10 else one / 255 / 12.92 for one in mixed]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("style", FIRST)
+def test_a_faint_dot_can_be_seen_on_either_paper(style):
+    x = [float(one) for one in range(5_000)]
+    opacity = drawn(chart(line(kind="dots", x=x, y=x)))["data"][0]["marker"]["opacity"]
+    for colour, paper in ((style.colour, PAPER), (style.dark, after_dark()[PAPER])):
+        light, dark = sorted((luminance(colour, opacity, paper), luminance(paper, 1.0, paper)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 3.0
+
+
+def test_references_all_look_the_same():
+    looks = [drawn(chart(line(name, "reference")))["data"][0]["line"] for name in ("price", "exactly right")]
+    assert looks[0] == looks[1]
+    assert looks[0]["color"] not in {style.colour for style in STYLES}
 
 
 def test_what_cannot_be_drawn_is_a_gap():
@@ -94,35 +120,51 @@ def test_what_cannot_be_drawn_is_a_gap():
     ]
 
 
-def test_axes_by_factors_have_round_ticks():
+def test_axes_by_factors_have_round_ticks_within_them():
     axis = drawn(chart(line(x=[0.6, 40.0], y=[1.0, 1.0]), log_x=True))["layout"]["xaxis"]
-    assert axis["ticktext"][:9] == ["0.1", "0.2", "0.5", "1", "2", "5", "10", "20", "50"]
-    wide = drawn(chart(line(x=[1.0, 1e6], y=[1.0, 1.0]), log_x=True))["layout"]["xaxis"]
-    assert wide["ticktext"][-2:] == ["1,000,000", "10,000,000"]
+    assert axis["ticktext"] == ["0.5", "1", "2", "5", "10", "20", "50"]
+    wide = drawn(chart(line(x=[1.0, 1e12], y=[1.0, 1.0]), log_x=True))["layout"]["xaxis"]
+    assert wide["ticktext"][-3:] == ["10bn", "100bn", "1,000bn"]
+    narrow = drawn(chart(line(x=[1.0, 2.0], y=[210.0, 260.0]), log_y=True))["layout"]["yaxis"]
+    assert narrow["ticktext"] == ["200", "300"]
 
 
-def test_a_note_stays_in_the_picture():
-    low, high = Note(1.0, 1.0, "start"), Note(100.0, 90.0, "end")
-    _, first, last = drawn(chart(line(kind="dots"), notes=[low, high]))["layout"]["annotations"]
-    assert (first["xanchor"], first["ay"]) == ("left", -28)
-    assert (last["xanchor"], last["ay"]) == ("right", 28)
+def test_an_axis_of_billions_counts_billions():
+    figure = drawn(chart(line(x=[1.0, 2.0], y=[0.0, 3e10], low=[0.0, 1e10], high=[1e9, 4e10])))
+    band, drawn_line = figure["data"]
+    assert drawn_line["y"] == [0, 30]
+    assert band["y"] == [1, 40, 10, 0]
+    assert figure["layout"]["yaxis"]["ticksuffix"] == "bn"
+    assert figure["layout"]["xaxis"]["ticksuffix"] == ""
+
+
+def test_a_square_has_one_scale_and_one_unit():
+    figure = drawn(chart(line(x=[1e6, 2e6], y=[3e6, 5e7]), square=True))
+    x, y = figure["layout"]["xaxis"], figure["layout"]["yaxis"]
+    assert x["range"] == y["range"]
+    assert x["range"][0] <= 1 < 50 <= x["range"][1]
+    assert x["ticksuffix"] == y["ticksuffix"] == "M"
+    assert y["scaleanchor"] == "x"
+
+
+def test_the_first_of_a_line_stays_in_the_picture():
+    low, high = drawn(chart(line()))["layout"]["yaxis"]["range"]
+    assert low <= 1 < 100 <= high
+
+
+def test_labels_all_alike_have_an_axis_around_them():
+    alike = line(x=[1.0, 2.0, 3.0], y=[5.0, 4.999999999999999, 5.000000000000001])
+    low, high = drawn(chart(alike))["layout"]["yaxis"]["range"]
+    assert (round(low, 3), round(high, 3)) == (4.4, 5.6)
 
 
 def test_no_words_are_markup_to_plotly():
-    evil = Chart(
-        name="n",
-        title=EVIL,
-        x_label=EVIL,
-        y_label=EVIL,
-        lines=[line(EVIL)],
-        notes=[Note(1, 1, EVIL)],
-        y_names=[EVIL],
-    )
+    evil = Chart(name="n", title=EVIL, x_label=EVIL, y_label=EVIL, lines=[line(EVIL, names=[EVIL])])
     figure = drawn(evil)
-    layout = figure["layout"]
-    words = [figure["data"][0]["name"], layout["xaxis"]["title"]["text"], *layout["yaxis"]["ticktext"]]
+    layout, (drawn_line,) = figure["layout"], figure["data"]
+    words = [drawn_line["name"], *drawn_line["text"], layout["xaxis"]["title"]["text"]]
     words += [note["text"] for note in layout["annotations"]]
-    assert len(words) == 5
+    assert len(words) == 4
     for word in words:
         assert "<" not in word.replace("<br>", "")
         assert word.startswith("&lt;script&gt;alert('1 &amp;")

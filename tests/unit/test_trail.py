@@ -176,7 +176,7 @@ def test_the_noise_that_is_taken_off_is_that_of_the_label_that_came(on):
     again = trail(noise_std=9.0, bound=20.0)
     again.load(msgspec.msgpack.decode(msgspec.msgpack.encode(made.state())))
     assert (again.noise_stds, again.state()) == ((0.1, 0.5), made.state())
-    assert "standard deviation 0.1 to 0.5" in made.report().assumption
+    assert "standard deviation 0.1 to 0.5" in str(made.report().assumption)
 
 
 @pytest.mark.parametrize("on", ["labels", "truth"])

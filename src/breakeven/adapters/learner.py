@@ -4,6 +4,7 @@ Other libraries hand a label back with its features, not with an id. So a label 
 question about the very same point; where none is open, it is a gift.
 """
 
+import warnings
 from typing import Any
 
 from breakeven.beliefs import GaussianProcess, Prior
@@ -14,26 +15,37 @@ from breakeven.rules import Value
 from breakeven.values import Learnt, Told
 
 
+class UnaskedLabel(UserWarning):
+    """A label came whose point nobody asked about, while others are awaited."""
+
+
 class AdaptedLearner(Learner):
     """A learner that is told labels by their points, and pickles as its snapshot.
 
     >>> learner = learner_for(1, label_cost=1.0)
     >>> [decision.wants_label for decision in learner.decide_many([[0.0], [1.0]])]
     [True, True]
-    >>> learner.label_many([[1.0], [7.0]], [3.5, 2.0])
+    >>> learner.label_many([[1.0]], [3.5])
     >>> [pending.x for pending in learner.pending.values()], learner.belief.labels
-    ([(0.0,)], 2)
+    ([(0.0,)], 1)
     """
 
     def label_many(self, X: Any, y: Any) -> None:
-        """These are the labels of these points; parameters are fitted once at most, after the last."""
+        """These are the labels of these points; parameters are fitted once at most, after the last.
+
+        Gifts that come while answers are awaited are learnt, with a warning: most are answers whose features
+        were changed on the way, such as by a scaler that goes on learning.
+        """
         points = self.belief.points(X)
         labels = expect.column("y", y, len(points)).tolist()
-        questions = self._questions()
-        for point, label in zip(points, labels, strict=True):
-            x = self.belief.plain(point)
-            ids = questions.get(x)
-            self.apply(Told(ids.pop(), label) if ids else Learnt(x, label))
+        questions, events = self._questions(), []
+        for point, label in zip(map(self.belief.plain, points), labels, strict=True):
+            ids = questions.get(point)
+            events.append(Told(ids.pop(), label) if ids else Learnt(point, label))
+        if any(questions.values()) and any(isinstance(event, Learnt) for event in events):
+            _warn_of_gifts(sum(map(len, questions.values())))
+        for event in events:
+            self.apply(event)
         self._fit_if_due()
 
     def _questions(self) -> dict[Any, list[str]]:
@@ -46,6 +58,15 @@ class AdaptedLearner(Learner):
     def __reduce__(self) -> tuple[Any, ...]:
         # joblib may map pickled arrays from a file, read-only; those of a snapshot can be written to
         return type(self).restore, (self.snapshot(),)
+
+
+def _warn_of_gifts(awaited: int) -> None:
+    warnings.warn(
+        "a label of a point that nobody asked about is learnt as a gift, with answers still awaited "
+        f"({awaited}): an answer has the very same features as its question",
+        UnaskedLabel,
+        stacklevel=4,  # who called the adapter
+    )
 
 
 def learner_for(

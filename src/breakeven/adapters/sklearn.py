@@ -4,6 +4,8 @@ Besides scikit-learn's own verbs there is one more, `query`. A stream goes: quer
 partial_fit.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -56,23 +58,32 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
 
     def fit(self, X: Any, y: Any) -> Self:
         """Start afresh with these labels, all of them learnt and none of them paid for."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        self.learner_ = self._new_learner()
-        self.learner_.label_many(X, y)
+        with self._unless_refused():
+            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+            self.learner_ = self._new_learner()
+            self.learner_.label_many(X, y)
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn more labels: answers to `query`, now or later, where a row is the same, or gifts."""
-        X, y = validate_data(self, X, y, reset=self._is_new, dtype=np.float64, y_numeric=True)
-        self._started().label_many(X, y)
+        with self._unless_refused():
+            X, y = validate_data(self, X, y, reset=self._is_new, dtype=np.float64, y_numeric=True)
+            self._started().label_many(X, y)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """The mean of f at every row, and if wanted its std; that of a label has the noise besides."""
+        """The mean of f at every row, and if wanted its std; that of a label has the noise besides.
+
+        After a `query` and before the first label the mean is 0, and the std ∞: nothing says how large
+        labels are.
+        """
         check_is_fitted(self)
         predictions = self.learner_.predict_many(validate_data(self, X, reset=False, dtype=np.float64))
         means = np.array([one.mean for one in predictions])
-        return (means, np.array([one.std for one in predictions])) if return_std else means
+        if not return_std:
+            return means
+        known = self.learner_.fits > 0
+        return means, np.array([one.std if known else np.inf for one in predictions])
 
     def query(self, X: Any) -> NDArray[np.bool_]:
         """Count the rows as arrivals, in their order; which of them are worth their label.
@@ -80,8 +91,19 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         May come before any `fit`. What is asked for counts as known to come, so a batch does not ask twice
         for the same; the first three labels must be given before more are asked for.
         """
-        X = validate_data(self, X, reset=self._is_new, dtype=np.float64)
-        return np.array([one.wants_label for one in self._started().decide_many(X)])
+        with self._unless_refused():
+            X = validate_data(self, X, reset=self._is_new, dtype=np.float64)
+            return np.array([one.wants_label for one in self._started().decide_many(X)])
+
+    @contextmanager
+    def _unless_refused(self) -> Iterator[None]:
+        """What is set in here stays only if nothing is raised: scikit-learn sets some before it checks."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     @property
     def _is_new(self) -> bool:

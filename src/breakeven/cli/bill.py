@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,26 +20,31 @@ WIDTH = 80
 HEAD = ("labels", "spend", "mean error", "total", "saved")
 
 
-def present(cases: "Cases", wish: "Wish", *, seeds: "Cases | None", out: Path, as_json: bool) -> None:
-    """Run the cases, print the bill as soon as it is there, compare, and write the folder.
+def present(
+    cases: "Cases", wish: "Wish", *, seeds: "Cases | None", out: Path, as_json: bool, ids: bool = False
+) -> None:
+    """Run the cases, print and write the bill as soon as it is there, compare, and write that, too.
 
-    Ctrl-C ends the run after its round: the bill so far is printed and what is done is written.
+    The page says which case a point is only where `ids` are wanted. Ctrl-C ends the run after its round: the
+    bill so far is printed and what is done is written.
     """
-    from breakeven import files, report
+    from breakeven import report
+    from breakeven.tables.outcome import check_folder
     from breakeven.tables.program import carry_out
 
+    def tell(first: "Outcome") -> None:
+        if not as_json:
+            print(_first(first), flush=True)
+        first.ids = ids
+        first.write(out, report.write_bill)
+
     with interruptible() as stop:
-        files.check_folder(out)
-        with rounds(hidden=as_json) as progress:
-            outcome = carry_out(
-                cases,
-                wish,
-                seeds=seeds,
-                progress=progress,
-                stop=stop,
-                tell=lambda first: None if as_json else print(_first(first), flush=True),
-            )
-        outcome.write(out, report.write_bill)
+        report.check_plotly()
+        check_folder(out)
+        shown = partial(rounds, hidden=as_json)
+        outcome = carry_out(cases, wish, seeds=seeds, progress=shown, stop=stop, tell=tell)
+        if wish.parts:
+            outcome.write_again(out, report.write_bill)
         if as_json:
             print_json({**outcome.summary(), "folder": out})
         else:
@@ -50,9 +56,15 @@ def present(cases: "Cases", wish: "Wish", *, seeds: "Cases | None", out: Path, a
 def _first(outcome: "Outcome") -> str:
     """The bill of the rule that was asked for."""
     run = outcome.run
-    size = f"{len(run.cases):,} cases in {run.seconds:.1f} s"
+    cases = "1 case" if len(run.cases) == 1 else f"{len(run.cases):,} cases"
     return "\n".join(
-        [f"{as_line(run.cases.name)}: {size}", "", *_rows(outcome.rows), "", *_words(outcome.notes)]
+        [
+            f"{as_line(run.cases.name)}: {cases} in {run.seconds:.1f} s",
+            "",
+            *table_of_ways(outcome.rows),
+            "",
+            *filled(outcome.notes),
+        ]
     )
 
 
@@ -60,16 +72,18 @@ def _rest(outcome: "Outcome", out: Path) -> str:
     """What it was compared with, and where everything is."""
     parts = []
     if outcome.more:
-        parts += ["", "Other rules on the same cases:", *_rows(outcome.more)]
+        parts += ["", "Other rules on the same cases:", *table_of_ways(outcome.more)]
     if outcome.sweep is not None:
-        parts += ["", "At other prices of a label:", *_sweep(outcome.sweep)]
+        parts += ["", "At other prices of a label:", *table_of_prices(outcome.sweep)]
     if outcome.trials:
         parts += ["", "Over shuffled orders, means and the 95% interval of the mean total:"]
-        parts += _rows(outcome.trials, intervals=True)
+        parts += table_of_ways(outcome.trials, intervals=True)
+    if outcome.remarks:
+        parts += ["", *filled(outcome.remarks)]
     return "\n".join([*parts, "", f"Open {as_line(out / 'report.html')}"])
 
 
-def _rows(rows: "Sequence[BillRow]", *, intervals: bool = False) -> list[str]:
+def table_of_ways(rows: "Sequence[BillRow]", *, intervals: bool = False) -> list[str]:
     """A row for each way to go about the stream."""
     if not intervals:
         return table([("", *HEAD), *map(cells, rows)])
@@ -92,7 +106,7 @@ def _interval(row: "BillRow") -> tuple[str, str]:
     return ("", "") if row.low is None or row.high is None else (amount(row.low), amount(row.high))
 
 
-def _sweep(sweep: "Sweep") -> list[str]:
+def table_of_prices(sweep: "Sweep") -> list[str]:
     """A row for each price."""
     numbers = map(_numbers, sweep.labels, sweep.spend, sweep.mean_error, sweep.total)
     rows = zip(sweep.prices, numbers, sweep.saved, strict=True)
@@ -102,8 +116,9 @@ def _sweep(sweep: "Sweep") -> list[str]:
 
 
 def _numbers(labels: float, spend: float, error: float, total: float) -> tuple[str, ...]:
-    return f"{labels:,.10g}", amount(spend), f"{error:.4g}", amount(total)
+    return f"{labels:,.1f}".removesuffix(".0"), amount(spend), f"{error:.4g}", amount(total)
 
 
-def _words(notes: Sequence[str]) -> list[str]:
+def filled(notes: Sequence[str]) -> list[str]:
+    """Notes in lines that are not too long."""
     return [textwrap.fill(as_line(note), WIDTH) for note in notes]

@@ -1,10 +1,18 @@
-"""Ctrl-C as a wish to end: the first is heard between two rounds, the second ends at once."""
+"""Ctrl-C as a wish to end: the first is heard between two rounds, the second ends at once.
+
+What ends the program from outside ends it as an exit does, so that nothing is left behind.
+"""
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+TERMINATED = 128 + signal.SIGTERM
+
+Hear = Callable[[int, FrameType | None], None]
 
 
 @contextmanager
@@ -22,11 +30,28 @@ def interruptible() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         pressed.set()
 
+    with _hearing(signal.SIGINT, hear):
+        yield pressed.is_set
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Inside it, being told to terminate cleans up first."""
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        sys.exit(TERMINATED)
+
+    with _hearing(signal.SIGTERM, hear):
+        yield
+
+
+@contextmanager
+def _hearing(number: int, hear: Hear) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
-        yield pressed.is_set
+        yield
         return
-    before = signal.signal(signal.SIGINT, hear)
+    before = signal.signal(number, hear)
     try:
-        yield pressed.is_set
+        yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)

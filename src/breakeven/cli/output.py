@@ -12,6 +12,8 @@ import msgspec
 import numpy as np
 import typer
 
+from breakeven.values.amounts import amount as amount
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -56,17 +58,6 @@ def facts(title: str, rows: Mapping[str, str]) -> str:
         lines.append(f"    {name:{width}}  {first}")
         lines.extend(f"    {'':{width}}  {other}" for other in others)
     return "\n".join(lines)
-
-
-def amount(money: float) -> str:
-    """Money, with digits as long as they matter.
-
-    >>> amount(44200.0), amount(12.345), amount(0.0123), amount(1e12)
-    ('44,200', '12.3', '0.0123', '1,000,000.0M')
-    """
-    if abs(money) >= 1e9:
-        return f"{money / 1e6:,.1f}M"
-    return f"{money:,.0f}" if abs(money) >= 100 else f"{money:.3g}"
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

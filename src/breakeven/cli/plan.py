@@ -1,16 +1,18 @@
 """`breakeven plan`: before any data, what labels and errors to expect, and what the paper proves."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from math import sqrt
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from breakeven.beliefs.gp import KernelName
+from breakeven.cli.bill import filled, table_of_prices, table_of_ways
 from breakeven.cli.output import AsJson, amount, print_json, table
 from breakeven.cli.progress import bar
 
 if TYPE_CHECKING:
-    from breakeven.tables.plan import Expected, Plan
-
-HEAD = ("labels", "spend", "mean error", "total")
+    from breakeven.planning.plan import Plan
+    from breakeven.planning.setting import Setting
 
 
 def plan(
@@ -21,21 +23,20 @@ def plan(
     dim: Annotated[
         int | None, typer.Option(help="Or so many numbers an arrival, even over the unit cube.")
     ] = None,
-    kernel: Annotated[
-        Literal["se", "matern32", "matern52"], typer.Option(help="How smooth, with --dim.")
-    ] = "se",
+    kernel: Annotated[KernelName, typer.Option(help="How smooth, with --dim.")] = "se",
     lengthscale: Annotated[float, typer.Option(help="How far it stays alike, with --dim.")] = 0.5,
     error_cost: Annotated[float, typer.Option(help="What being wrong by 1 costs.")] = 1.0,
     trials: Annotated[int, typer.Option(help="Simulated streams.")] = 5,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Say what to expect before there are data: labels, spend and loss.
+    """Say what to expect before there are data: labels, spend and errors.
 
-    By simulation, with the paper's bounds beside it, and at other prices of a label.
+    By simulation, with what the paper proves beside it, and at other prices of a label. Errors are against
+    labels, as in the bill of `simulate`.
     """
-    from breakeven.tables import plan as plans
-    from breakeven.tables.problems import Setting
+    from breakeven.planning.plan import plan as simulated
+    from breakeven.planning.setting import Setting
 
     setting = Setting(
         rounds=rounds,
@@ -50,7 +51,7 @@ def plan(
         seed=seed,
     )
     with bar("Simulating", hidden=as_json) as progress:
-        found = plans.plan(setting, progress)
+        found = simulated(setting, progress)
     if as_json:
         print_json(found)
     else:
@@ -58,34 +59,60 @@ def plan(
 
 
 def _words(found: "Plan") -> str:
-    setting = found.setting
+    parts = [
+        [_title(found.setting)],
+        table_of_ways(found.rows),
+        filled(_errors(found.setting)),
+        filled([_proof(found.setting)]),
+        table([("", "labels", "total"), *_bounds(found)]),
+        ["At other prices of a label:", *table_of_prices(found.sweep)],
+    ]
+    return "\n\n".join("\n".join(lines) for lines in parts)
+
+
+def _title(setting: "Setting") -> str:
     what = f"{setting.types:,} types" if setting.types is not None else f"{setting.dim} dimensions"
-    return "\n".join(
-        [
-            f"{setting.rounds:,} arrivals, {what}, a label costs {setting.cost:,.10g}, "
-            f"noise {setting.noise_std:g}; means of {setting.trials} streams",
-            "",
-            *table([("", *HEAD), *(_row(row.name, row) for row in found.rows), _everyone(found)]),
-            "",
-            "What the paper proves for its threshold, with probability 95%:",
-            *table([("", "labels", "total"), *_bounds(found.bounds)]),
-            "",
-            *table([("a label costs", *HEAD), *(_row(f"{row.cost:,.10g}", row) for row in found.sweep)]),
-        ]
+    trials = "one stream" if setting.trials == 1 else f"means of {setting.trials:,} streams"
+    return (
+        f"{setting.rounds:,} arrivals, {what}, a label costs {setting.cost:,.10g}, "
+        f"noise {setting.noise_std:g}; {trials}"
     )
 
 
-def _row(name: str, row: "Expected") -> tuple[str, ...]:
-    return name, f"{row.labels:,.0f}", amount(row.spend), f"{row.mean_error:.4g}", amount(row.total)
+def _errors(setting: "Setting") -> list[str]:
+    """What errors are."""
+    from breakeven.ledger import EXPECTED_NOISE
+
+    return [
+        "Errors are against labels, as in `breakeven simulate`: a labelled arrival counts as right, any "
+        "other is wrong by the distance from prediction to label. Noise alone would make a perfect "
+        f"prediction wrong by {amount(EXPECTED_NOISE * setting.noise_std)} on average.",
+        "* Label no one, and predict the median of all labels, which is known only afterwards.",
+    ]
 
 
-def _everyone(found: "Plan") -> tuple[str, ...]:
-    spend = amount(found.setting.rounds * found.setting.cost)
-    return "label everyone", f"{found.setting.rounds:,}", spend, "", spend
+def _proof(setting: "Setting") -> str:
+    """What the bounds are about."""
+    words = (
+        "What the paper proves for its threshold, with probability 95%. Errors are here against f itself, "
+        "at labelled arrivals, too."
+    )
+    if setting.types is not None:
+        return f"{words} However arrivals are split among the types:"
+    return (
+        f"{words} For noise that never exceeds its std, f of norm {sqrt(setting.rounds):.4g}, which draws "
+        "have at their arrivals on average, and as much information as labels in the unit cube can give:"
+    )
 
 
-def _bounds(bounds: "dict[str, float | None]") -> list[tuple[str, ...]]:
-    rows = [("  at most", bounds["labels"], bounds["total"])]
-    if bounds["least_total"] is not None:
-        rows.append(("  any rule, worst case", None, bounds["least_total"]))
-    return [(name, *("-" if number is None else amount(number) for number in some)) for name, *some in rows]
+def _bounds(found: "Plan") -> list[tuple[str, ...]]:
+    rows = [
+        ("  measured", found.against_f.labels, found.against_f.total),
+        ("  at most", found.proven.labels, found.proven.total),
+        ("  any rule, worst case", None, found.proven.least_total),
+    ]
+    return [(name, *map(_known, some)) for name, *some in rows if some != [None, None]]
+
+
+def _known(number: float | None) -> str:
+    return "-" if number is None else amount(number)

@@ -13,6 +13,7 @@ import breakeven
 from breakeven.cli import datasets, failures
 from breakeven.cli.bench import bench
 from breakeven.cli.demo import demo
+from breakeven.cli.interrupt import terminable
 from breakeven.cli.plan import plan
 from breakeven.cli.reproduce import reproduce
 from breakeven.cli.simulate import simulate
@@ -28,7 +29,8 @@ app.command()(bench)
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command that these words name, by default those of the command line; returns the exit code."""
-    return failures.run(typer.main.get_command(app), list(sys.argv[1:] if words is None else words))
+    with terminable():
+        return failures.run(typer.main.get_command(app), list(sys.argv[1:] if words is None else words))
 
 
 def _show_version(wanted: bool) -> None:

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
+    from breakeven.tables.run import Progress as Rounds
+
 Progress = Callable[[int, int | None], None]
-
-
 Counts = Callable[[str, int, int], None]
 
 
@@ -49,42 +49,27 @@ def bar(title: str, *, hidden: bool = False) -> Iterator[Progress | None]:
         yield lambda done, whole: drawn.update(task, completed=done, total=whole)
 
 
-Rounds = Callable[[int, int, float], None]
-
-
 @contextmanager
-def rounds(*, hidden: bool = False) -> Iterator[Callable[[str], Rounds | None]]:
-    """Bars by title, of rounds that cost money: how fast they pass, what is spent, and the time left."""
+def rounds(title: str, *, hidden: bool = False) -> Iterator["Rounds | None"]:
+    """A bar of rounds that cost money: how fast they pass, what is spent, and the time left.
+
+    While it is drawn rich keeps standard output to itself, so nothing is printed inside.
+    """
     if hidden or not sys.stderr.isatty():
-        yield lambda title: None
+        yield None
         return
-    from rich import progress
-    from rich.console import Console
+    with _drawn("{task.fields[rate]} rounds/s, {task.fields[spend]} spent", transient=True) as drawn:
+        task = drawn.add_task(title, total=None, rate="0", spend="0")
 
-    columns = (
-        progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.TaskProgressColumn(),
-        progress.TextColumn("{task.fields[rate]} rounds/s, {task.fields[spend]} spent", markup=False),
-        progress.TimeRemainingColumn(),
-    )
-    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as drawn:
+        def tell(done: int, whole: int, spend: float) -> None:
+            speed = f"{drawn.tasks[0].speed or 0.0:,.0f}"
+            drawn.update(task, completed=done, total=whole, rate=speed, spend=f"{spend:,.0f}")
 
-        def bar_of(title: str) -> Rounds:
-            for task in drawn.tasks:
-                drawn.remove_task(task.id)
-            shown = drawn.add_task(title, total=None, rate="0", spend="0")
-
-            def tell(done: int, whole: int, spend: float) -> None:
-                speed = f"{drawn.tasks[0].speed or 0.0:,.0f}"
-                drawn.update(shown, completed=done, total=whole, rate=speed, spend=f"{spend:,.0f}")
-
-            return tell
-
-        yield bar_of
+        yield tell
 
 
-def _drawn(*, transient: bool) -> "RichProgress":
+def _drawn(*words: str, transient: bool) -> "RichProgress":
+    """What every bar has: its title, how far it is, some words, and the time left."""
     from rich import progress
     from rich.console import Console
 
@@ -92,6 +77,7 @@ def _drawn(*, transient: bool) -> "RichProgress":
         progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         progress.MofNCompleteColumn() if not transient else progress.TaskProgressColumn(),
+        *(progress.TextColumn(text, markup=False) for text in words),
         progress.TimeRemainingColumn(),
     )
     return progress.Progress(*columns, console=Console(stderr=True), transient=transient)

@@ -1,15 +1,13 @@
 """`breakeven simulate`: past cases from a file, and what paying only for worthy labels would have saved."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from breakeven.beliefs.gp import KernelName
 from breakeven.cli.output import AsJson
-
-Rule = Literal["value", "threshold", "random", "variable", "always", "never"]
-Kernel = Literal["se", "matern32", "matern52"]
-Missing = Literal["drop", "mean"]
+from breakeven.tables.options import Missing, Options, RuleName
 
 
 def simulate(
@@ -40,8 +38,11 @@ def simulate(
         float | None,
         typer.Option(help="Standard deviation of label noise; fitted, or pooled within types, unless given."),
     ] = None,
-    rule: Annotated[Rule, typer.Option(help="When a label is worth it.")] = "value",
-    kernel: Annotated[Kernel, typer.Option(help="How smooth labels depend on features.")] = "se",
+    rule: Annotated[RuleName, typer.Option(help="When a label is worth it.")] = "value",
+    kernel: Annotated[KernelName, typer.Option(help="How smooth labels depend on features.")] = "se",
+    chance: Annotated[
+        float, typer.Option(help="Part of the cases that the rules random and variable label.")
+    ] = 0.5,
     horizon: Annotated[
         int | None, typer.Option(help="Cases expected in all; those of the file unless given.")
     ] = None,
@@ -58,6 +59,9 @@ def simulate(
     compare: Annotated[bool, typer.Option("--compare", help="Run the other rules, too.")] = False,
     sweep: Annotated[bool, typer.Option(help="Run other prices, too.")] = True,
     trials: Annotated[int, typer.Option(help="Shuffled orders to run, too.")] = 0,
+    show_ids: Annotated[
+        bool, typer.Option("--show-ids", help="Let the report say which case a point is.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("bill"),
     as_json: AsJson = False,
 ) -> None:
@@ -66,21 +70,17 @@ def simulate(
     Prints what labelling everyone, no one, and only where it pays would have cost. Writes decisions.parquet,
     learner.snapshot to go on from, report.html to look at, and last summary.json.
     """
-    from breakeven.errors import expect
     from breakeven.tables import check_polars
 
     check_polars()
     from breakeven.cli.bill import present
-    from breakeven.tables.options import Options
     from breakeven.tables.program import Wish, read
     from breakeven.tables.source import open_table
 
-    if trials == 1:
-        expect.refuse("trials", "0, or 2 at least: one order has no interval", trials)
     options = Options(
         label=label,
         cost=cost,
-        features=_names(features),
+        features=tuple(features) if features else None,
         type=type,
         order=order,
         id=id,
@@ -93,18 +93,22 @@ def simulate(
         delay=delay,
         seed=seed,
         missing=missing,
+        chance=chance,
     )
-    wish = Wish(options=options, compare=compare, sweep=sweep, trials=expect.whole("trials", trials))
-    cases, seeds = read(open_table(file), wish, None if seed_labels is None else open_table(seed_labels))
-    present(cases, wish, seeds=seeds, out=out, as_json=as_json)
+    source, owned = open_table(file), None if seed_labels is None else open_table(seed_labels)
+    options = options.but(features=_names(features, source.columns))
+    wish = Wish(options=options, compare=compare, sweep=sweep, trials=trials)
+    cases, seeds = read(source, wish, owned)
+    present(cases, wish, seeds=seeds, out=out, as_json=as_json, ids=show_ids)
 
 
-def _names(given: list[str] | None) -> tuple[str, ...] | None:
-    """Names with commas between, in one option or several.
+def _names(given: list[str] | None, columns: list[str]) -> tuple[str, ...] | None:
+    """Names with commas between, in one option or several; a column may have a comma in its own name.
 
-    >>> _names(["age,bmi", "sex"])
-    ('age', 'bmi', 'sex')
+    >>> _names(["age,bmi", "sex", "income, yearly"], ["age", "bmi", "sex", "income, yearly"])
+    ('age', 'bmi', 'sex', 'income, yearly')
     """
     if not given:
         return None
-    return tuple(name.strip() for some in given for name in some.split(",") if name.strip())
+    parts = ([some] if some in columns else map(str.strip, some.split(",")) for some in given)
+    return tuple(name for some in parts for name in some if name)

@@ -225,6 +225,11 @@ class Learner(State):
         return self._quote.cost
 
     @property
+    def fits(self) -> int:
+        """How often the belief was fitted to its labels."""
+        return self._fits
+
+    @property
     def labellers(self) -> dict[str, Labeller]:
         """Who gives labels, by name; empty where there is one label cost."""
         return dict(self._prices.labellers)

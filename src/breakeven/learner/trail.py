@@ -8,11 +8,11 @@ from math import sqrt
 from typing import Any, Literal
 
 import msgspec
-from msgspec.structs import astuple, replace
+from msgspec.structs import asdict, astuple, replace
 
 from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
 from breakeven.theory import Limits, SampledAverage, error_bound
-from breakeven.values.audit import AuditReport, Interval
+from breakeven.values.audit import Assumption, AuditReport, Interval
 
 
 class Audited(msgspec.Struct):
@@ -176,7 +176,7 @@ class Trail:
             exceeded=absolute.beyond,
             stopped_at=self.stopped_at,
             level=level,
-            assumption=str(self._bound),
+            assumption=Assumption(**asdict(self._bound)),
             absolute=_interval(absolute, level, self._bound.absolute),
             squared=square,
             rms_bound=sqrt(square.high),  # Jensen

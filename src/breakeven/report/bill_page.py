@@ -14,19 +14,17 @@ import msgspec
 from breakeven.files import write
 from breakeven.report.bill_script import SCRIPT
 from breakeven.report.bill_sheet import BILL_SHEET
-from breakeven.report.bill_table import bill_table, headline, lead
+from breakeven.report.bill_table import facts, headline, lead, rows_table
 from breakeven.report.figures import picture_name
 from breakeven.report.interactive import plotly_script, plotted
 from breakeven.report.markup import chart_words, document, joined, paragraphs, table_box
-from breakeven.report.prices import NAME, price_line, price_section, slider, worded
+from breakeven.report.prices import NAME, OtherPrices
 from breakeven.report.sheet import STYLE_SHEET
 from breakeven.report.styles import styles_of
 from breakeven.report.traces import after_dark
 from breakeven.report.wording import marked
-from breakeven.values.bill import Bill, Sweep
+from breakeven.values.bill import Bill
 from breakeven.values.exhibit import Chart, Figure, Section, Table
-
-FEW_ROWS = 60  # more of them are no help to a reader
 
 
 def write_bill(bill: Bill, folder: Path) -> Path:
@@ -36,23 +34,31 @@ def write_bill(bill: Bill, folder: Path) -> Path:
 
 def html(bill: Bill, plotly: str) -> str:
     """The whole page, with plotly's JavaScript as given."""
+    prices = OtherPrices(bill, bill.sweep) if bill.sweep and len(bill.sweep.prices) > 1 else None
     body = f"""<header>
 <p class="overline">{escape(bill.title)}</p>
 <h1>{headline(bill)}</h1>
 <p class="lead">{lead(bill)}</p>
+<p class="facts">{facts(bill)}</p>
 </header>
 <main>
-{bill_table(bill)}
+{rows_table(bill.rows, "The bill", bill.chosen)}
+{paragraphs(note for note in bill.notes if _about_rows(note))}
 <noscript><p>The charts and the slider need JavaScript; the tables do not.</p></noscript>
+{_trials(bill) if bill.trials else ""}
 {joined(_section(section) for section in bill.sections)}
-{_prices(bill, bill.sweep) if bill.sweep else ""}
+{_section(prices.section, prices.slider) if prices else ""}
 {_configuration(bill.configuration) if bill.configuration else ""}
-{_notes(bill.notes) if bill.notes else ""}
+{_notes([note for note in bill.notes if not _about_rows(note)])}
 </main>
-<script type="application/json" id="data">{_embedded(_data(bill))}</script>
+<script type="application/json" id="data">{_embedded(_data(bill, prices))}</script>
 <script>{plotly}</script>
 <script>{SCRIPT}</script>"""
     return document(bill.title, body, style=STYLE_SHEET + BILL_SHEET, head=_policy(plotly, SCRIPT))
+
+
+def _about_rows(note: str) -> bool:
+    return note.startswith("*")
 
 
 def _policy(*scripts: str) -> str:
@@ -93,18 +99,24 @@ def _figure(figure: Figure, *, alone: bool) -> str:
 
 def _chart(figure: Figure, chart: Chart) -> str:
     title = f"<h3>{escape(chart.title)}</h3>\n" if len(figure.charts) > 1 else ""
-    box = f'<div class="chart" role="group" data-chart="{escape(picture_name(figure, chart))}"'
+    kind = "square chart" if chart.square else "chart"
+    box = f'<div class="{kind}" role="group" data-chart="{escape(picture_name(figure, chart))}"'
     return f'<div>\n{title}{box} aria-label="{escape(chart_words(chart))}"></div>\n</div>'
 
 
 def _numbers(table: Table) -> str:
-    if not 0 < len(table.rows) <= FEW_ROWS:
+    if not table.rows:
         return ""
     return f"<details><summary>The numbers</summary>\n{table_box(table)}\n</details>"
 
 
-def _prices(bill: Bill, sweep: Sweep) -> str:
-    return _section(price_section(bill, sweep), slider(bill, sweep))
+def _trials(bill: Bill) -> str:
+    return f"""<section>
+<h2>Over shuffled orders</h2>
+<p>How much of the bill is luck: the same cases in other orders. All are means; below a total stands the 95%
+interval of its mean.</p>
+{rows_table(bill.trials, "Means over shuffled orders", bill.chosen)}
+</section>"""
 
 
 def _configuration(text: str) -> str:
@@ -116,29 +128,30 @@ def _configuration(text: str) -> str:
 
 
 def _notes(notes: list[str]) -> str:
+    if not notes:
+        return ""
     items = joined(f"<li>{marked(note)}</li>" for note in notes)
     return f'<section>\n<h2>How to read this</h2>\n<ul class="notes">\n{items}\n</ul>\n</section>'
 
 
-def _data(bill: Bill) -> dict[str, Any]:
+def _data(bill: Bill, prices: OtherPrices | None) -> dict[str, Any]:
     """What the script reads: charts by name, the dark colours, and the words for every price."""
-    figures = [figure for section in bill.sections for figure in section.figures]
-    if bill.sweep:
-        figures += price_section(bill, bill.sweep).figures
+    sections = [*bill.sections, *([prices.section] if prices else [])]
+    figures = [figure for section in sections for figure in section.figures]
     names = [bill.chosen, *(row.name for row in bill.rows if row.name != bill.chosen)]
-    drawn = {name: plot for figure in figures for name, plot in _plots(figure, names).items()}
-    return {"charts": drawn, "dark": after_dark()} | (_moving(bill, bill.sweep, drawn) if bill.sweep else {})
+    charts = {name: plot for figure in figures for name, plot in _plots(figure, names).items()}
+    data = {"charts": charts, "dark": after_dark()}
+    if not prices:
+        return data
+    charts[NAME]["layout"]["shapes"] = [prices.line]
+    return data | {"prices": prices.data}
 
 
 def _plots(figure: Figure, names: list[str]) -> dict[str, dict[str, Any]]:
-    """The charts by name; the rows of the bill look the same in all figures."""
-    styles = styles_of((line.label for chart in figure.charts for line in chart.lines), names)
+    """The charts by name; the rows of the bill look the same in all figures, and like nothing else."""
+    labels = [line.label for chart in figure.charts for line in chart.lines]
+    styles = styles_of([*names, *labels], names)
     return {picture_name(figure, chart): plotted(chart, styles) for chart in figure.charts}
-
-
-def _moving(bill: Bill, sweep: Sweep, drawn: dict[str, Any]) -> dict[str, Any]:
-    drawn[NAME]["layout"]["shapes"] = [price_line(sweep.prices[sweep.at(bill.price)])]
-    return {"prices": {"chart": NAME, "at": sweep.prices, "words": worded(bill, sweep)}}
 
 
 def _embedded(data: dict[str, Any]) -> str:

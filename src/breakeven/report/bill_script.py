@@ -13,10 +13,18 @@ function coloured(part, key = "") {
   return atNight.matches && key.endsWith("color") && dark[part] || part;
 }
 
-function draw(box) {
+function fitted(axis, width) {
+  const most = Math.max(2, Math.min(7, Math.floor(width / 80)));
+  if (!axis.tickvals) return { ...axis, nticks: most };
+  const some = (all) => all.filter((_, place) => place % Math.ceil(all.length / most) === 0);
+  return { ...axis, tickvals: some(axis.tickvals), ticktext: some(axis.ticktext) };
+}
+
+async function draw(box) {
   const name = box.dataset.chart;
   const layout = { ...coloured(charts[name].layout), autosize: true, dragmode: byFinger ? false : "zoom" };
-  return Plotly.react(box, coloured(charts[name].data), layout, {
+  layout.xaxis = fitted(layout.xaxis, box.clientWidth);
+  await Plotly.react(box, coloured(charts[name].data), layout, {
     responsive: true,
     displaylogo: false,
     typesetMath: false,
@@ -24,6 +32,7 @@ function draw(box) {
     modeBarButtons: [["zoomIn2d", "zoomOut2d", "resetScale2d", "toImage"]],
     toImageButtonOptions: { filename: name, scale: 2 },
   });
+  box.querySelectorAll(".modebar-btn").forEach((button) => { button.tabIndex = -1; });  // all hover, no stop
 }
 
 const boxes = [...document.querySelectorAll("[data-chart]")];

@@ -1,13 +1,15 @@
-"""The bill in words and as a table: what would have been saved, and what every way would have cost."""
+"""The bill in words and as a table: what would have been saved, and what every rule would have cost."""
 
+from collections.abc import Sequence
 from html import escape
 
 from breakeven.report.markup import joined
-from breakeven.report.wording import shown
+from breakeven.report.wording import marked, shown
 from breakeven.values.bill import Bill, BillRow
 
 COLUMNS = ("labels", "spend", "mean error", "total", "saved")
 FEW_PERCENT = 0.1  # below that a percentage has a decimal
+TOTAL = "total = spend + errors × their cost"
 
 
 def headline(bill: Bill) -> str:
@@ -33,20 +35,32 @@ def lead(bill: Bill) -> str:
         f"With <strong>{escape(row.name)}</strong>: {bought}, a mean error of {shown(row.mean_error)}, "
         f"{shown(row.total)} in all. Labelling everyone costs {shown(everyone.total)}."
     )
-    cheapest = min(bill.rows, key=lambda other: other.total)
-    if cheapest.total < min(row.total, everyone.total):
-        told += f" Cheaper still: {escape(cheapest.name)}, {shown(cheapest.total)}."
-    return told
+    cheaper = [other for other in bill.rows if other.total < min(row.total, everyone.total)]
+    told += _cheapest("Cheaper still", [other for other in cheaper if not other.hindsight])
+    return told + _cheapest("Cheaper, but known only afterwards", [one for one in cheaper if one.hindsight])
 
 
-def bill_table(bill: Bill) -> str:
+def _cheapest(words: str, rows: Sequence[BillRow]) -> str:
+    if not rows:
+        return ""
+    row = min(rows, key=lambda one: one.total)
+    name = escape(row.name).replace(" *", "&nbsp;*")
+    return f" {words}: {name}, {shown(row.total)}."
+
+
+def facts(bill: Bill) -> str:
+    """What the bill is about, and what its totals are, in one line of HTML."""
+    return " · ".join(f"<span>{marked(fact)}</span>" for fact in [*bill.facts, TOTAL])
+
+
+def rows_table(rows: Sequence[BillRow], caption: str, chosen: str) -> str:
     """One row for every way to go about the stream; on a narrow screen each row becomes a card."""
     head = "".join(f'<th scope="col" class="number">{name}</th>' for name in COLUMNS)
     return f"""<table class="bill">
-<caption>The bill</caption>
-<thead><tr><th scope="col">way</th>{head}</tr></thead>
+<caption>{escape(caption)}</caption>
+<thead><tr><th scope="col">rule</th>{head}</tr></thead>
 <tbody>
-{joined(_row(row, chosen=row is bill.chosen_row) for row in bill.rows)}
+{joined(_row(row, chosen=row.name == chosen) for row in rows)}
 </tbody>
 </table>"""
 
@@ -54,9 +68,11 @@ def bill_table(bill: Bill) -> str:
 def money_and_share(money: float, share: float) -> str:
     """An amount, and what part of labelling everyone's total it is.
 
-    >>> money_and_share(4312.3, 0.384), money_and_share(-8.0, -0.012)
-    ('4,312 (38%)', '−8 (−1.2%)')
+    >>> money_and_share(4312.3, 0.384), money_and_share(-8.0, -0.012), money_and_share(0.0, 0.0)
+    ('4,312 (38%)', '−8 (−1.2%)', '0')
     """
+    if money == 0:
+        return shown(money)
     decimals = 0 if abs(share) >= FEW_PERCENT else 1
     return f"{shown(money)} ({share:.{decimals}%})".replace("-", "−")
 

@@ -14,7 +14,18 @@ from numpy.typing import NDArray
 from breakeven.errors import BreakevenError
 from breakeven.report.notes import Box, best_box, inked
 from breakeven.report.ranges import along, by_factors, y_range
-from breakeven.report.styles import AFTER_DARK, GRID, INK, JOINED, MANY_DOTS, PAPER, Style
+from breakeven.report.styles import (
+    AFTER_DARK,
+    DASHES,
+    GRID,
+    INK,
+    JOINED,
+    MANY_DOTS,
+    MARKERS_A_LINE,
+    PAPER,
+    Style,
+    style_of,
+)
 from breakeven.report.wording import line_words
 from breakeven.values.exhibit import Chart, Line, Note
 
@@ -28,7 +39,6 @@ Array = NDArray[np.float64]
 WIDTH, HEIGHT = 5.2, 3.4
 LETTERS_A_ROW = 52
 LETTERS_A_NOTE = 28
-MARKERS_A_LINE = 7
 MOST_COLUMNS = 4
 LOOK = {
     "svg.hashsalt": "breakeven",
@@ -77,7 +87,9 @@ def draw(chart: Chart, styles: dict[str, Style]) -> dict[str, bytes]:
     with context(["default", LOOK]):
         figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained", facecolor=PAPER)
         axes = figure.add_subplot(facecolor=PAPER)
-        drawn = {line.label: _draw_line(axes, line, styles[line.label], chart) for line in chart.lines[::-1]}
+        drawn = {
+            line.label: _draw_line(axes, line, style_of(line, styles), chart) for line in chart.lines[::-1]
+        }
         _scale(axes, chart)
         _name(figure, chart.title, {line_words(line): drawn[line.label] for line in chart.lines})
         axes.set_xlabel(_plain(fill(chart.x_label, LETTERS_A_ROW)))
@@ -110,8 +122,8 @@ def _look(line: Line, style: Style, chart: Chart) -> dict[str, Any]:
     match line.kind:
         case "line":
             return {"linestyle": dashes, "marker": style.marker, "markevery": _marked(line, chart)}
-        case "dashed":
-            return {"linestyle": (0, (4, 2.2)), "linewidth": 1.4}
+        case "dashed" | "reference":
+            return {"linestyle": (0, DASHES), "linewidth": 1.4}
         case "dots":
             size = 6.5 if len(line.x) <= MANY_DOTS else 3.5
             return {"linestyle": "none", "marker": style.marker, "markersize": size}
@@ -134,13 +146,16 @@ def _marked(line: Line, chart: Chart) -> list[int]:
 def _scale(axes: "Axes", chart: Chart) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-    shown = y_range(chart)
+    shown = y_range(chart, settled=True)
     log_x, log_y = by_factors(chart)
     axes.set_xscale("log" if log_x else "linear")
     axes.set_yscale("log" if log_y else "linear")
     axes.margins(x=0.03)
     if shown is not None:
         axes.set_ylim(*shown)
+    if chart.square:
+        axes.set_box_aspect(1)
+        axes.set_xlim(*axes.get_ylim())
     for axis in (axes.xaxis, axes.yaxis):
         low, high = axis.get_view_interval()
         if axis.get_scale() == "log":

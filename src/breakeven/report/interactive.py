@@ -1,21 +1,20 @@
-"""A chart that answers to the pointer: the same lines and notes as the picture, as plotly reads them.
+"""A chart that answers to the pointer: the same lines as in a picture, as plotly reads them.
 
 A figure is plain data; plotly itself runs in the reader's browser. Its JavaScript comes with the Python
-package, which is loaded when the first page needs it.
+package, which is loaded when the first page needs it. Notes, and names along y, are for pictures alone.
 """
 
 from math import floor, isfinite, log10
 from typing import Any
 
 from breakeven.errors import BreakevenError
-from breakeven.report.ranges import along, by_factors, y_range
+from breakeven.report.ranges import ROOM_BY_FACTOR, by_factors, y_range
 from breakeven.report.styles import GRID, INK, JOINED, PAPER, Style
 from breakeven.report.traces import rows_of, traces
+from breakeven.report.units import in_units
 from breakeven.report.wording import shown
-from breakeven.values.exhibit import Chart, Note
+from breakeven.values.exhibit import Chart
 
-A_NOTE = {"rows": 4, "letters": 24}
-A_NAME = {"rows": 2, "letters": 20}
 FONT = {"family": 'system-ui, "Segoe UI", Roboto, sans-serif', "size": 13, "color": INK}
 LEGEND = {
     "orientation": "h", "traceorder": "reversed", "bgcolor": PAPER,
@@ -31,6 +30,8 @@ AXIS = {
     "separatethousands": True,
     "hoverformat": ",.6~r",
 }
+STEPS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8))  # within a power of ten, the fewest that are enough
+ENOUGH_TICKS = 3
 
 
 class MissingPlotly(BreakevenError, ImportError):
@@ -66,7 +67,9 @@ def plotted(chart: Chart, styles: dict[str, Style]) -> dict[str, Any]:
     >>> drawn["layout"]["xaxis"]["title"]["text"]
     'round'
     """
-    return {"data": traces(chart.lines, styles), "layout": _layout(chart)}
+    chart, x_sign, y_sign = in_units(chart)
+    layout = _layout(chart) | {"xaxis": _x_axis(chart, x_sign), "yaxis": _y_axis(chart, y_sign)}
+    return {"data": traces(chart.lines, styles), "layout": layout}
 
 
 def _layout(chart: Chart) -> dict[str, Any]:
@@ -76,45 +79,43 @@ def _layout(chart: Chart) -> dict[str, Any]:
         "paper_bgcolor": PAPER,
         "plot_bgcolor": PAPER,
         "margin": {"l": 8, "r": 14, "t": 30, "b": 8},
-        "xaxis": _x_axis(chart),
-        "yaxis": _y_axis(chart),
         "legend": LEGEND,
         "showlegend": len(chart.lines) > 1,
         "hovermode": "x unified" if joined else "closest",
         "hoverlabel": {"bgcolor": PAPER, "bordercolor": GRID, "font": {"color": INK}, "namelength": -1},
-        "annotations": [_y_name(chart), *(_note(note, chart) for note in chart.notes)],
+        "annotations": [_y_name(chart)],
     }
 
 
-def _x_axis(chart: Chart) -> dict[str, Any]:
-    log, _ = by_factors(chart)
+def _x_axis(chart: Chart, sign: str) -> dict[str, Any]:
     title = {"text": rows_of(chart.x_label), "standoff": 8, "font": {"size": FONT["size"]}}
-    axis = AXIS | {"title": title, "nticks": 6, "tickangle": 0}
+    axis = AXIS | {"title": title, "tickangle": 0, "ticksuffix": sign}
+    if chart.square:
+        return axis | {"range": y_range(chart), "constrain": "domain", "constraintoward": "left"}
+    log, _ = by_factors(chart)
     seen = [x for line in chart.lines for x in line.x if isfinite(x) and x > 0]
-    return axis | (_factors(min(seen), max(seen)) if log else {})
+    return axis | (_factors(min(seen) / ROOM_BY_FACTOR, max(seen) * ROOM_BY_FACTOR) if log else {})
 
 
-def _y_axis(chart: Chart) -> dict[str, Any]:
-    _, log = by_factors(chart)
-    extent = y_range(chart)
-    if chart.y_names:
-        places, names = (
-            list(range(len(chart.y_names))),
-            [rows_of(name, **A_NAME) for name in chart.y_names],
-        )
-        return AXIS | {"tickvals": places, "ticktext": names, "range": [len(names) - 0.5, -0.5]}
+def _y_axis(chart: Chart, sign: str) -> dict[str, Any]:
+    axis, extent = AXIS | {"ticksuffix": sign}, y_range(chart)
     if extent is None:
-        return AXIS
-    return AXIS | {"range": [_place(end, log) for end in extent]} | (_factors(*extent) if log else {})
+        return axis
+    _, log = by_factors(chart)
+    same = {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"} if chart.square else {}
+    return axis | same | (_factors(*extent) if log else {"range": extent})
 
 
 def _factors(low: float, high: float) -> dict[str, Any]:
-    """An axis by factors: ticks at powers of ten, and at their two- and fivefold where these are few."""
-    steps = (1, 2, 5) if high < 100 * low else (1,)
-    ticks = [
-        step * 10.0**power for power in range(floor(log10(low)), floor(log10(high)) + 2) for step in steps
-    ]
-    return {"type": "log", "tickvals": ticks, "ticktext": [shown(tick) for tick in ticks]}
+    """An axis by factors, with ticks at powers of ten, and between them where these are few."""
+    powers = range(floor(log10(low)), floor(log10(high)) + 1)
+    for steps in STEPS:
+        ticks = [step * 10.0**power for power in powers for step in steps]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) >= ENOUGH_TICKS:
+            break
+    ends = {"type": "log", "range": [log10(low), log10(high)]}
+    return ends | {"tickvals": ticks, "ticktext": [shown(tick) for tick in ticks]}
 
 
 def _y_name(chart: Chart) -> dict[str, Any]:
@@ -129,24 +130,3 @@ def _y_name(chart: Chart) -> dict[str, Any]:
         "yshift": 4,
     }
     return place | {"text": rows_of(chart.y_label, rows=1), "showarrow": False}
-
-
-def _note(note: Note, chart: Chart) -> dict[str, Any]:
-    """Words beside their point, on the side where there is more room."""
-    log_x, log_y = by_factors(chart)
-    right = along([x for line in chart.lines for x in line.x] + [note.x], log=log_x)[-1] < 0.5
-    low, high = (_place(end, log_y) for end in y_range(chart) or (note.y, note.y))
-    up = _place(note.y, log_y) < (low + high) / 2
-    look = {"align": "left", "arrowhead": 0, "arrowwidth": 1, "arrowcolor": INK, "bgcolor": PAPER}
-    return look | {
-        "x": _place(note.x, log_x),
-        "y": _place(note.y, log_y),
-        "text": rows_of(note.text, **A_NOTE),
-        "ax": 24 if right else -24,
-        "ay": -28 if up else 28,
-        "xanchor": "left" if right else "right",
-    }
-
-
-def _place(value: float, log: bool) -> float:
-    return log10(value) if log and value > 0 else value

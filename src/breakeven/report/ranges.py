@@ -1,7 +1,7 @@
 """What part of the numbers a chart shows.
 
-An average over rounds begins with the price of its first label and settles later. The first tenth of such a
-line may leave the picture at the top, so that the rest can be read; single points never do.
+An average over rounds begins with the price of its first label and settles later. Where only what has settled
+matters, the first tenth of such a line may leave the picture at the top; single points never do.
 """
 
 from math import isfinite, log10
@@ -9,6 +9,7 @@ from math import isfinite, log10
 import numpy as np
 from numpy.typing import NDArray
 
+from breakeven.report.styles import JOINED
 from breakeven.values.exhibit import Chart, Line
 
 Array = NDArray[np.float64]
@@ -16,19 +17,22 @@ Array = NDArray[np.float64]
 UNSETTLED = 0.1
 MANY_POINTS = 20
 ROOM, ROOM_BY_FACTOR = 0.12, 1.3
+LEVEL = 1e-9  # a spread below that part of a number is rounding
 
 
-def y_range(chart: Chart) -> tuple[float, float] | None:
-    """The lowest and highest y in the picture; None if there is nothing to see.
+def y_range(chart: Chart, *, settled: bool = False) -> tuple[float, float] | None:
+    """The lowest and highest y in the picture, or of what has `settled`; None if there is nothing to see.
+
+    A square picture goes by its x, too.
 
     >>> average = Line(label="average", x=list(range(1, 101)), y=[100 / n for n in range(1, 101)])
-    >>> low, high = y_range(Chart(name="", title="", x_label="", y_label="", lines=[average]))
-    >>> low, round(high, 1)
-    (0.0, 10.2)
+    >>> chart = Chart(name="", title="", x_label="", y_label="", lines=[average])
+    >>> [round(high) for low, high in (y_range(chart), y_range(chart, settled=True))]
+    [112, 10]
     """
-    noted = [note.y for note in chart.notes]
-    lows = _finite(noted + [y for line in chart.lines for y in line.y + _band(line.low, chart)])
-    highs = _finite(noted + [y for line in chart.lines for y in _settled(line, chart)])
+    others = [note.y for note in chart.notes] + [x for line in chart.lines for x in line.x if chart.square]
+    lows = _finite(others + [y for line in chart.lines for y in line.y + _band(line.low, chart)])
+    highs = _finite(others + [y for line in chart.lines for y in _highs(line, chart, settled)])
     if chart.log_y:
         lows = [low for low in lows if low > 0]
         return (min(lows) / ROOM_BY_FACTOR, max(highs) * ROOM_BY_FACTOR) if lows else None
@@ -59,9 +63,9 @@ def along(x: list[float], *, log: bool) -> Array:
     return np.asarray((place - seen.min()) / (seen.max() - seen.min()))
 
 
-def _settled(line: Line, chart: Chart) -> list[float]:
+def _highs(line: Line, chart: Chart, settled: bool) -> list[float]:
     ys = [max(pair) for pair in zip(line.y, line.high or line.y, strict=True)]
-    if chart.log_y or line.kind not in ("line", "dashed") or len(ys) < MANY_POINTS:
+    if not settled or chart.log_y or line.kind not in JOINED or len(ys) < MANY_POINTS:
         return ys
     return [y for y, place in zip(ys, along(line.x, log=chart.log_x), strict=True) if place >= UNSETTLED]
 
@@ -72,7 +76,8 @@ def _band(low: list[float] | None, chart: Chart) -> list[float]:
 
 def _with_room(lowest: float, highest: float) -> tuple[float, float]:
     bottom = 0.0 if 0 <= lowest < highest / 2 else lowest
-    room = ROOM * ((highest - bottom) or abs(highest) or 1.0)
+    spread = highest - bottom
+    room = ROOM * (spread if spread > LEVEL * abs(highest) else abs(highest) or 1.0)
     return (bottom if bottom == 0 and lowest >= 0 else bottom - room), highest + room
 
 

@@ -8,10 +8,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
-INK, GRID, PAPER = "#1f2328", "#d9dde2", "#ffffff"
-JOINED = ("line", "dashed")  # the kinds of line whose points hang together
+from breakeven.values.exhibit import Line
+
+INK, QUIET, GRID, PAPER = "#1f2328", "#59626e", "#d9dde2", "#ffffff"
+JOINED = ("line", "dashed", "reference")  # the kinds of line whose points hang together
+DASHES = (4, 2.2)  # of lines that are dashed by their kind
+MARKERS_A_LINE = 7
 MANY_DOTS = 50  # beyond that they are drawn smaller
-AFTER_DARK = {INK: "#e4e7eb", GRID: "#363b43", PAPER: "#16181c"}
+AFTER_DARK = {INK: "#e4e7eb", QUIET: "#a3acb8", GRID: "#363b43", PAPER: "#16181c"}
 
 
 class Style(NamedTuple):
@@ -24,6 +28,7 @@ class Style(NamedTuple):
     cross: str
 
 
+REFERENCE = Style(QUIET, AFTER_DARK[QUIET], DASHES, "o", "x")
 FIRST = (
     Style("#0072b2", "#56b4e9", (), "o", "x"),
     Style("#c94f00", "#ff8c42", (), "s", "+"),
@@ -65,6 +70,11 @@ def styles_of(labels: Iterable[str], known: Sequence[str] = KNOWN) -> dict[str, 
         if label not in places:
             places[label] = _place(label, set(places.values()))
     return {label: STYLES[place] for label, place in places.items()}
+
+
+def style_of(line: Line, styles: dict[str, Style]) -> Style:
+    """The style of a line; all references look the same."""
+    return REFERENCE if line.kind == "reference" else styles[line.label]
 
 
 def _place(label: str, taken: set[int]) -> int:

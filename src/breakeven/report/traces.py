@@ -5,14 +5,14 @@ from math import isfinite
 from textwrap import wrap
 from typing import Any
 
-from breakeven.report.styles import AFTER_DARK, JOINED, MANY_DOTS, Style
+from breakeven.report.styles import AFTER_DARK, DASHES, JOINED, MANY_DOTS, MARKERS_A_LINE, Style, style_of
 from breakeven.report.wording import line_words
 from breakeven.values.exhibit import Line
 
 LETTERS_A_ROW = 30  # what fits on a phone
 LINE_WIDTH = 2.0
-MARKERS_A_LINE = 7
 DIGITS = 7  # finer than any screen
+CROWD = 1_000  # dots, beyond which they are smallest
 SYMBOLS = {
     "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross",
     "X": "x", "<": "triangle-left", ">": "triangle-right", "p": "pentagon", "d": "diamond-tall",
@@ -27,7 +27,7 @@ def traces(lines: list[Line], styles: dict[str, Style]) -> list[dict[str, Any]]:
     >>> traces([Line(label="Value", x=[1.0], y=[2.0])], {"Value": style})[0]["line"]["dash"]
     '12px,3px'
     """
-    upwards = [(line, styles[line.label]) for line in lines[::-1]]
+    upwards = [(line, style_of(line, styles)) for line in lines[::-1]]
     bands = [_band(line, style) for line, style in upwards if line.low and line.high and line.kind in JOINED]
     return [*bands, *(_trace(line, style) for line, style in upwards)]
 
@@ -49,8 +49,8 @@ def rows_of(words: str, rows: int = 2, letters: int = LETTERS_A_ROW) -> str:
 
 def _trace(line: Line, style: Style) -> dict[str, Any]:
     points = {"name": rows_of(line_words(line)), "x": _numbers(line.x), "y": _numbers(line.y)}
-    whiskers = _whiskers(line, style) if line.low and line.high and line.kind not in JOINED else {}
-    return {"type": "scatter", **points, **_look(line, style), **whiskers}
+    names = {"text": [rows_of(name) for name in line.names]} if line.names else {}
+    return {"type": "scatter", **points, **names, **_look(line, style)}
 
 
 def _look(line: Line, style: Style) -> dict[str, Any]:
@@ -59,16 +59,25 @@ def _look(line: Line, style: Style) -> dict[str, Any]:
         case "line":
             marker = {"color": colour, "symbol": symbol, "size": 8, "maxdisplayed": MARKERS_A_LINE}
             return {"mode": "lines+markers", "line": _stroke(colour, style.dashes), "marker": marker}
-        case "dashed":
-            return {"mode": "lines", "line": _stroke(colour, (4, 2.2))}
+        case "dashed" | "reference":
+            return {"mode": "lines", "line": _stroke(colour, DASHES)}
         case "dots":
-            size, opacity = (9, 1.0) if len(line.x) <= MANY_DOTS else (6, 0.6)
-            return _points(color=colour, symbol=symbol, size=size, opacity=opacity)
+            return _points(color=colour, symbol=symbol, size=_size(line, 9), opacity=_opacity(line))
         case "rings":
-            return _points(color=colour, symbol=f"{symbol}-open", size=10, line={"width": 1.5})
+            ring = {"symbol": f"{symbol}-open", "size": _size(line, 10), "line": {"width": 1.5}}
+            return _points(color=colour, opacity=_opacity(line), **ring)
         case "crosses":
-            stroke = {"color": colour, "width": 2.0}
-            return _points(color=colour, symbol=SYMBOLS[style.cross], size=8, line=stroke)
+            stroke = {"color": colour, "width": 2.0 if len(line.x) <= CROWD else 1.2}
+            return _points(color=colour, symbol=SYMBOLS[style.cross], size=_size(line, 8), line=stroke)
+
+
+def _size(line: Line, few: int) -> int:
+    """Smaller, the more there are."""
+    return few if len(line.x) <= MANY_DOTS else 6 if len(line.x) <= CROWD else 4
+
+
+def _opacity(line: Line) -> float:
+    return 1.0 if len(line.x) <= MANY_DOTS else 0.8  # fainter ones could hardly be seen alone
 
 
 def _stroke(colour: str, dashes: tuple[float, ...]) -> dict[str, Any]:
@@ -95,14 +104,6 @@ def _band(line: Line, style: Style) -> dict[str, Any]:
         "hoverinfo": "skip",
         "showlegend": False,
     }
-
-
-def _whiskers(line: Line, style: Style) -> dict[str, Any]:
-    below = [y - low for y, low in zip(line.y, line.low or [], strict=True)]
-    above = [high - y for y, high in zip(line.y, line.high or [], strict=True)]
-    look = {"color": style.colour, "thickness": 1.4, "width": 0}
-    lengths = {"array": _numbers(above), "arrayminus": _numbers(below)}
-    return {"error_y": {"type": "data", "symmetric": False, **lengths, **look}}
 
 
 def _faint(colour: str) -> str:

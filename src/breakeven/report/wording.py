@@ -2,13 +2,11 @@
 
 import re
 from html import escape
-from math import floor, isfinite, isnan, log10
 
+from breakeven.values.amounts import amount
 from breakeven.values.exhibit import Cell, Line
 
 MARKS = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
-DIGITS = 4
-SMALLEST, LARGEST = 1e-4, 1e12
 
 
 def marked(text: str) -> str:
@@ -55,23 +53,6 @@ def shown(cell: Cell) -> str:
             return ""
         case bool():
             return "yes" if cell else "no"
-        case float():
-            return _rounded(cell)
-        case int():
-            return f"{cell:,}".replace("-", "−")
+        case int() | float():
+            return amount(cell).replace("-", "−")
     return escape(cell)
-
-
-def _rounded(number: float) -> str:
-    if isnan(number):
-        return "–"
-    if not isfinite(number):
-        return "∞" if number > 0 else "−∞"
-    if number == 0:
-        return "0"
-    if not SMALLEST <= abs(number) < LARGEST:
-        return f"{number:.{DIGITS}g}".replace("-", "−")
-    near = float(f"{number:.{DIGITS}g}")
-    decimals = max(0, DIGITS - 1 - floor(log10(abs(near))))
-    text = f"{number:,.{decimals}f}".replace("-", "−")
-    return text.rstrip("0").rstrip(".") if near == number and decimals else text  # 0.5 is not 0.5000

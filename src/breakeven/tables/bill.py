@@ -1,5 +1,7 @@
 """What a run cost, beside labelling everyone and labelling no one."""
 
+from math import fsum
+
 import numpy as np
 import polars as pl
 
@@ -25,31 +27,35 @@ def name_of(options: Options) -> str:
     return NAMES[options.rule]
 
 
-def row_of(run: Run, name: str | None = None) -> BillRow:
-    """The bill of a run; a `name` tells it from others of the same rule."""
-    sums = run.decisions.select(
-        pl.col("wants_label").sum().alias("labels"),
-        (pl.col("cost") * pl.col("wants_label")).sum().alias("spend"),
-        pl.col("error").sum(),
-    )
-    labels, spend, error = sums.collect(engine="streaming").row(0)
-    return _row(name or name_of(run.options), run.cases, run.options, labels, spend, error)
+def row_of(run: Run, name: str | None = None, *, factor: float = 1.0) -> BillRow:
+    """The bill of a run, had its labels cost so many times as much; a `name` tells it from others."""
+    ledger = run.learner.learner.ledger
+    error = float(run.decisions.select(pl.col("error").sum()).collect(engine="streaming").item())
+    spend = factor * ledger.label_spend
+    return _row(name or name_of(run.options), run.cases, run.options, ledger.labels, spend, error, factor)
 
 
 def first_rows(cases: Cases, options: Options) -> list[BillRow]:
     """Labelling everyone, and no one; neither needs a model.
 
-    Who labels no one can at best predict the average, which is known only afterwards.
+    Who labels no one can at best predict the median, which is known only afterwards.
     """
-    spend = float(cases.prices(options.cost).sum())
-    error = float(np.abs(cases.labels - cases.labels.mean()).sum())
+    error = float(np.abs(cases.labels - np.median(cases.labels)).sum())
     return [
-        _row(EVERYONE, cases, options, len(cases), spend, 0.0),
+        _row(EVERYONE, cases, options, len(cases), price_of_all(cases, options), 0.0),
         _row(NO_ONE, cases, options, 0, 0.0, error),
     ]
 
 
-def _row(name: str, cases: Cases, options: Options, labels: int, spend: float, error: float) -> BillRow:
+def price_of_all(cases: Cases, options: Options) -> float:
+    """What labelling everyone costs, to the last digit: who labels everyone in the end saves 0."""
+    prices = cases.prices(options.cost)
+    return float(prices[0]) * len(cases) if cases.costs is None else fsum(prices)
+
+
+def _row(
+    name: str, cases: Cases, options: Options, labels: int, spend: float, error: float, factor: float = 1.0
+) -> BillRow:
     total = spend + options.error_cost * error
     return BillRow(
         name=name,
@@ -57,7 +63,7 @@ def _row(name: str, cases: Cases, options: Options, labels: int, spend: float, e
         spend=spend,
         mean_error=error / max(len(cases), 1),
         total=total,
-        saved=float(cases.prices(options.cost).sum()) - total,
+        saved=factor * price_of_all(cases, options) - total,
     )
 
 

@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from breakeven import files
 from breakeven.errors import BreakevenError, expect
-from breakeven.learner import Learner
+from breakeven.learner import Learner, Pending
+from breakeven.ledger import Ledger
+from breakeven.rules import Rule
 from breakeven.tables.columns import Columns
 from breakeven.tables.scaling import Scales
-from breakeven.values import Decision, Prediction
+from breakeven.values import Decision, Labeller, Prediction
 
 SNAPSHOT, SUMMARY = "learner.snapshot", "summary.json"
 
@@ -34,7 +37,7 @@ class _Kept(msgspec.Struct):
 class TableLearner:
     """Decides on rows: mappings from the names of columns to their values.
 
-    `learner` is the learner inside, in standardised units; the money is the same in both.
+    `learner` is the learner inside, in standardised units: go by the verbs here, whose units are the table's.
 
     >>> from breakeven import GaussianProcess, Threshold
     >>> from breakeven.tables.columns import Feature
@@ -66,6 +69,8 @@ class TableLearner:
         """Keep the learner in the folder it came from, whole or not at all; `open` goes on to the bit."""
         files.write(Path(folder), SNAPSHOT, self.learner.snapshot())
 
+    # -- verbs ---------------------------------------------------------------------------------------
+
     def decide(
         self,
         row: Mapping[str, Any],
@@ -74,15 +79,62 @@ class TableLearner:
         id: str | None = None,
         force: bool | None = None,
     ) -> Decision:
-        """Count an arrival and decide on it."""
-        point = self.scales.point(self.columns.point(row))
+        """Count an arrival and decide on it; its label costs what the row says, where prices are a column."""
+        point = self._point(row)
+        cost = self.columns.price(row) if cost is None else cost
         return self.scales.decision(self.learner.decide(point, cost=cost, id=id, force=force))
 
-    def tell(self, id: str, y: float) -> Prediction:
+    def tell(self, id: str, y: float, *, labeller: str | None = None) -> Prediction:
         """The label of an arrival came, now or days later; the updated prediction there."""
-        y = self.scales.label(expect.finite("y", y))
-        return self.scales.prediction(self.learner.tell(id, y))
+        return self.scales.prediction(self.learner.tell(id, self._label(y), labeller=labeller))
+
+    def correct(self, id: str, y: float) -> None:
+        """That label was wrong; only means change, decisions already made stand."""
+        self.learner.correct(id, self._label(y))
+
+    def withdraw(self, id: str, *, charged: bool = False) -> None:
+        """The label will never come, or must go; `charged` says whether it was paid for."""
+        self.learner.withdraw(id, charged=charged)
+
+    def learn(self, row: Mapping[str, Any], y: float, *, labeller: str | None = None) -> None:
+        """A label from elsewhere, a history or a gift: no arrival, no cost."""
+        self.learner.learn(self._point(row), self._label(y), labeller=labeller)
+
+    def reprice(
+        self,
+        *,
+        label_cost: float | None = None,
+        labellers: Mapping[str, Labeller] | None = None,
+        error_cost: float | None = None,
+        rule: Rule | None = None,
+    ) -> None:
+        """Go on with other prices or another rule; noise and bounds of errors are in the table's units."""
+        self.learner.reprice(
+            label_cost=label_cost,
+            labellers=self.scales.labellers(labellers),
+            error_cost=None if error_cost is None else self.scales.error_cost(error_cost),
+            rule=self.scales.rule(rule),
+        )
 
     def predict(self, row: Mapping[str, Any]) -> Prediction:
         """What is known of such a row. Changes nothing."""
-        return self.scales.prediction(self.learner.predict(self.scales.point(self.columns.point(row))))
+        return self.scales.prediction(self.learner.predict(self._point(row)))
+
+    # -- looking at it -------------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> dict[str, Pending]:
+        """Labels asked for and not told, by id, oldest first."""
+        awaited = self.learner.pending
+        return {id: replace(one, x=self.scales.own_point(one.x)) for id, one in awaited.items()}
+
+    @property
+    def ledger(self) -> Ledger:
+        """The bill so far, and what an audit says of errors."""
+        return self.scales.ledger(self.learner.ledger)
+
+    def _point(self, row: Mapping[str, Any]) -> Any:
+        return self.scales.point(self.columns.point(row))
+
+    def _label(self, y: float) -> float:
+        return float(self.scales.label(expect.finite("y", y)))

@@ -1,7 +1,7 @@
 """How far labels of one type scatter, from labels that are owned or bought first; never from later ones."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ LONGEST = 200  # arrivals after which we go by what there is
 
 
 class Noise(NamedTuple):
-    """The standard deviation of a label, how many arrivals are labelled for it, and where it comes from."""
+    """The standard deviation of a label and where it comes from; None while labels are bought to tell."""
 
     std: float | None
     warmup: int = 0
@@ -25,39 +25,52 @@ class Noise(NamedTuple):
 
 
 def noise_of(cases: Cases, seeds: Cases | None, options: Options) -> Noise:
-    """The noise as given, as owned labels of the same type show it, or as the first arrivals do.
+    """The noise as given, as owned labels of the same type show it, or as the first arrivals will.
 
-    A Gaussian process fits its own.
+    A Gaussian process fits its own, and who never asks needs none.
     """
-    if options.noise_std is not None or cases.columns.type is None:
-        return Noise(options.noise_std, words="given" if options.noise_std is not None else "fitted")
+    if options.noise_std is not None:
+        return Noise(options.noise_std, words="given")
+    if cases.columns.type is None:
+        return Noise(None, words="fitted")
     if seeds is not None:
-        std, repeats = pooled(zip(seeds.part(0, len(seeds)), seeds.labels.tolist(), strict=True))
+        std, repeats = pooled(labels_of(seeds))
         if repeats >= REPEATS and std > 0.0:
             return Noise(std, words=f"pooled within types from {len(seeds):,} labels already owned")
+    if options.rule == "never":
+        return Noise(1.0, words="not known")
     if options.delay:
         expect.refuse(
             "noise_std",
             "a number: with a delay the first labels, which would tell, come too late",
             None,
         )
-    return _from_first(cases)
+    return Noise(None, _rounds_needed(list(cases.part(0, min(LONGEST, len(cases))))))
 
 
-def _from_first(cases: Cases) -> Noise:
-    most = min(LONGEST, len(cases))
-    types, labels = list(cases.part(0, most)), cases.labels[:most].tolist()
-    count = next((n for n in range(min(FIRST, most), most) if n - len(set(types[:n])) >= REPEATS), most)
-    std, repeats = pooled(zip(types[:count], labels[:count], strict=True))
+def _rounds_needed(types: list[Any]) -> int:
+    """After how many arrivals there are enough labels beyond the first of their type; all, if never."""
+    enough = (n for n in range(FIRST, len(types)) if n - len(set(types[:n])) >= REPEATS)
+    return next(enough, len(types))
+
+
+def measured(labels: Sequence[tuple[Any, float]], bought: int) -> Noise:
+    """The noise that labels of these types show, the last of which were all bought for it."""
+    std, repeats = pooled(labels)
     if repeats and std > 0.0:
-        return Noise(std, count, f"pooled within types from the first {count:,} labels, all bought")
-    spread = float(np.std(labels[:count]))
+        return Noise(std, bought, f"pooled within types from the first {bought:,} labels, all bought")
+    spread = float(np.std([y for _, y in labels]))
     return Noise(
         spread if spread > 0.0 else 1.0,
-        count,
-        f"the spread of the first {count:,} labels, all bought: no two of one type differ, "
+        bought,
+        f"the spread of the first {bought:,} labels, all bought: no two of one type differ, "
         "so it may be too large; give --noise-std if you know it",
     )
+
+
+def labels_of(cases: Cases | None) -> list[tuple[Any, float]]:
+    """All labels, each with its type or point."""
+    return [] if cases is None else list(zip(cases.part(0, len(cases)), cases.labels.tolist(), strict=True))
 
 
 def pooled(labels: Iterable[tuple[Any, float]]) -> tuple[float, int]:

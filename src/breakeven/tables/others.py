@@ -1,23 +1,18 @@
 """Other rules, other prices and other orders: each is one more run of the same cases."""
 
 from collections.abc import Callable, Iterator
-from math import sqrt
 
 import numpy as np
-from msgspec.structs import replace
 
-from breakeven.tables.bill import first_rows, name_of, row_of, share_labelled
+from breakeven.tables.bill import price_of_all, row_of
 from breakeven.tables.cases import Cases
-from breakeven.tables.options import Options
+from breakeven.tables.options import OF_PRICES, Options
+from breakeven.tables.prices import factors, repriced
+from breakeven.tables.rivals import rivals
 from breakeven.tables.run import Progress, Run, run
-from breakeven.values import BillRow, Sweep
+from breakeven.values import BillRow
 
-COMPARED = ("value", "threshold", "random", "variable")
-EQUAL = {"random": "random, equal spend", "variable": "variable, equal spend"}
-MORE, ENOUGH = 4, 500  # a sweep buys so many times the labels at most, or so many: time grows as their square
-FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # of the price, in a sweep
-
-Stop = Callable[[], bool]
+ENOUGH = 250  # labels that a process may always buy: fits to so many take 2 or 3 seconds
 
 
 class Stopped(Exception):
@@ -27,97 +22,56 @@ class Stopped(Exception):
 class Others:
     """Runs of the same cases that are asked about after the first; all stop when the first one would."""
 
-    def __init__(self, first: Run, seeds: Cases | None, progress: Progress | None, stop: Stop) -> None:
+    def __init__(
+        self, first: Run, seeds: Cases | None, progress: Progress | None, stop: Callable[[], bool]
+    ) -> None:
         self._first, self._seeds, self._progress, self._stop = first, seeds, progress, stop
 
-    def _run(self, cases: Cases, options: Options) -> Run:
-        done = run(cases, options, seeds=self._seeds, progress=self._progress, stop=self._stop)
-        if not done.whole:
+    def _run(self, cases: Cases, options: Options, most: int | None = None) -> Run | None:
+        """A run to its end; None where it buys the `most` labels before."""
+        done = run(cases, options, seeds=self._seeds, progress=self._progress, stop=self._stop, most=most)
+        if not done.whole and self._stop():
             raise Stopped
+        return done if done.whole else None
+
+    def _whole(self, cases: Cases, options: Options) -> Run:
+        done = self._run(cases, options)
+        assert done is not None  # it may buy as much as it likes
         return done
 
-    def rules(self) -> list[Options]:
-        """The options of every other rule; those that ask no price label as large a part as the first did."""
-        asked, share = self._first.options, share_labelled(self._first)
-        return [asked.but(rule=name, chance=share) for name in COMPARED if name != asked.rule]
-
-    def compared(self) -> Iterator[BillRow]:
+    def rules(self) -> Iterator[BillRow]:
         """The bill of every other rule."""
-        for options in self.rules():
-            name = EQUAL.get(options.rule) or name_of(options)
-            yield row_of(self._run(self._first.cases, options), name)
+        return self._rules(self._first)
 
-    def sweep(self) -> Sweep:
-        """The bill at other prices; those are left out at which a process would take far longer."""
-        price = float(self._first.cases.prices(self._first.options.cost).mean())
-        found = {factor: self._at(factor) for factor in FACTORS}
-        rows = [row for row in found.values() if row is not None]
-        return Sweep(
-            prices=[price * factor for factor, row in found.items() if row is not None],
-            labels=[row.labels for row in rows],
-            spend=[row.spend for row in rows],
-            mean_error=[row.mean_error for row in rows],
-            total=[row.total for row in rows],
-            saved=[row.saved for row in rows],
-        )
+    def _rules(self, first: Run) -> Iterator[BillRow]:
+        for name, options in rivals(first, self._seeds).items():
+            yield row_of(self._whole(first.cases, options), name)
+
+    def prices(self) -> Iterator[tuple[float, BillRow | None]]:
+        """The bill at this price and others; None where a process would take longer than at this one.
+
+        It buys more at lower prices, so those below one that is left out are not tried.
+        """
+        cases, options = self._first.cases, self._first.options
+        price, too_low = price_of_all(cases, options) / len(cases), 0.0
+        for factor in factors(cases, options):
+            row = self._at(factor) if factor > too_low else None
+            too_low = too_low if row is not None else max(too_low, factor)
+            yield price * factor, row
 
     def _at(self, factor: float) -> BillRow | None:
         first, most = self._first, None
-        if factor == 1.0:
-            return row_of(first)
+        if factor == 1.0 or (first.options.rule not in OF_PRICES and first.options.budget is None):
+            return row_of(first, factor=factor)
         if first.cases.columns.type is None:
-            most = max(MORE * first.learner.learner.ledger.labels, ENOUGH)
-        cases, options = _repriced(first.cases, first.options, factor)
-        done = run(cases, options, seeds=self._seeds, progress=self._progress, stop=self._stop, most=most)
-        if self._stop():
-            raise Stopped
-        return row_of(done) if done.whole else None
+            most = max(first.learner.learner.ledger.labels, ENOUGH) + 1
+        done = self._run(*repriced(first.cases, first.options, factor), most)
+        return None if done is None else row_of(done)
 
-    def trials(self, count: int, rows: list[BillRow]) -> list[BillRow]:
-        """These rows as means over shuffled orders, with the 95% interval of each mean total."""
-        rules = [self._first.options, *self.rules()][: max(1, len(rows) - 2)]
-        totals: list[list[BillRow]] = [[] for _ in rules]
+    def orders(self, count: int, *, compare: bool) -> Iterator[list[BillRow]]:
+        """The bill over shuffled orders: of the rule itself, and of the others where these are compared."""
+        first = self._first
         for trial in range(count):
-            random = np.random.default_rng([self._first.options.seed, trial])
-            cases = self._first.cases.taken(random.permutation(len(self._first.cases)))
-            for found, options in zip(totals, rules, strict=True):
-                found.append(row_of(self._run(cases, options)))
-        means = [_mean(row.name, found) for row, found in zip(rows[2:], totals, strict=True)]
-        return [*first_rows(self._first.cases, self._first.options), *means]
-
-
-def _repriced(cases: Cases, options: Options, factor: float) -> tuple[Cases, Options]:
-    costs = None if cases.costs is None else cases.costs * factor
-    cost = None if options.cost is None else options.cost * factor
-    return replace(cases, costs=costs), options.but(cost=cost)
-
-
-def _mean(name: str, found: list[BillRow]) -> BillRow:
-    """The mean of some rows; its total lies in [low, high] at 95% confidence."""
-
-    def mean(field: str) -> float:
-        return float(np.mean([getattr(row, field) for row in found]))
-
-    total = mean("total")
-    half = _student(len(found) - 1) * float(np.std([row.total for row in found], ddof=1)) / sqrt(len(found))
-    return BillRow(
-        name=name,
-        labels=mean("labels"),
-        spend=mean("spend"),
-        mean_error=mean("mean_error"),
-        total=total,
-        saved=mean("saved"),
-        low=total - half,
-        high=total + half,
-    )
-
-
-def _student(freedom: int) -> float:
-    """How many standard errors hold the mean at 95% confidence.
-
-    >>> round(_student(9), 3)
-    2.262
-    """
-    from scipy.special import stdtrit  # slow to import, rarely needed
-
-    return float(stdtrit(freedom, 0.975))
+            shuffled = np.random.default_rng([first.options.seed, trial]).permutation(len(first.cases))
+            own = self._whole(first.cases.taken(shuffled), first.options)
+            yield [row_of(own), *(self._rules(own) if compare else ())]

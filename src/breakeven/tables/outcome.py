@@ -1,6 +1,7 @@
 """What came of a table: the run, its bill, and what other rules, prices and orders would have cost."""
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,24 +10,30 @@ import polars as pl
 
 from breakeven import files
 from breakeven.tables.bill import final_noise, first_rows, name_of, noise_share, row_of
+from breakeven.tables.bought import prices_differ
 from breakeven.tables.cases import Cases
+from breakeven.tables.configuration import configuration
 from breakeven.tables.learner import SNAPSHOT, SUMMARY, TableLearner
+from breakeven.tables.prices import left_out, listed, sweep_of
 from breakeven.tables.run import Run
-from breakeven.tables.story import configuration, sections
+from breakeven.tables.story import about_errors, facts, sections
 from breakeven.values import Bill, BillRow, Sweep
+from breakeven.values.trials import mean_row
 
 DECISIONS = "decisions.parquet"
 
 
 class Outcome:
-    """A run and what is said of it; `more` rows, a `sweep` and `trials` come after, where they are wanted."""
+    """A run and what is said of it; `more` rows, other `prices` and `orders` come after, where wanted."""
 
     def __init__(self, run: Run, seeds: Cases | None = None) -> None:
         self.run, self.seeds = run, seeds
         self.more: list[BillRow] = []
-        self.sweep: Sweep | None = None
-        self.trials: list[BillRow] = []
+        self.prices: dict[float, BillRow | None] = {}  # the bill by price; None where that was left out
+        self.orders: list[list[BillRow]] = []  # the rule and what it is compared with, over each of them
+        self.unfinished: list[str] = []  # what was asked for besides, and interrupted
         self.folder = "bill"  # to go on from; known once it is written
+        self.ids = False  # whether the report says which case a point is
 
     @property
     def learner(self) -> TableLearner:
@@ -36,8 +43,39 @@ class Outcome:
     @property
     def rows(self) -> list[BillRow]:
         """The bill: everyone, no one, the rule, and what it is compared with."""
-        run = self.run
-        return [*first_rows(run.cases, run.options), row_of(run), *self.more]
+        return [*self._first_rows, self._own_row, *self.more]
+
+    @cached_property
+    def _first_rows(self) -> list[BillRow]:
+        return first_rows(self.run.cases, self.run.options)
+
+    @cached_property
+    def _own_row(self) -> BillRow:
+        return row_of(self.run)
+
+    @property
+    def sweep(self) -> Sweep | None:
+        """The bill at other prices of a label."""
+        return sweep_of(self.prices)
+
+    @property
+    def trials(self) -> list[BillRow]:
+        """The rows as means over shuffled orders, with the 95% interval of each mean total."""
+        if len(self.orders) < 2:
+            return []
+        means = [mean_row(found[0].name, found) for found in zip(*self.orders, strict=True)]
+        return [*self._first_rows, *means]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What was asked for besides the bill and is not there, or not all of it."""
+        said = left_out(self.prices)
+        if self.unfinished:
+            said.append(
+                f"Interrupted: {listed(self.unfinished)} were not run to the end; what was done by then is "
+                "shown."
+            )
+        return said
 
     @property
     def decisions(self) -> pl.DataFrame:
@@ -49,10 +87,8 @@ class Outcome:
         """How to read the bill."""
         run = self.run
         said = [
-            "Errors are against the labels as they are, noise included: what is labelled counts as right. "
-            f"Label noise alone, of a standard deviation of {final_noise(run):.3g} ({run.noise.words}), "
-            f"would give perfect predictions a mean error of about {noise_share(run):.3g}.",
-            "* Label no one, and predict the average of all labels, which is known only afterwards.",
+            about_errors(run),
+            "* Label no one, and predict the median of all labels, which is known only afterwards.",
         ]
         if run.options.delay:
             said.append(
@@ -61,7 +97,7 @@ class Outcome:
             )
         if not run.whole:
             said.insert(0, f"Interrupted: all numbers are of the first {len(run.cases):,} cases.")
-        return said + run.cases.notes
+        return said + run.cases.notes + self.remarks
 
     @property
     def bill(self) -> Bill:
@@ -71,9 +107,12 @@ class Outcome:
             title=Path(run.cases.name).name or run.cases.name,
             rows=self.rows,
             chosen=name_of(run.options),
-            sections=sections(run),
+            facts=facts(run),
+            trials=self.trials,
+            prices_differ=prices_differ(run),
+            sections=sections(run, ids=self.ids),
             sweep=self.sweep,
-            configuration=configuration(run, self.folder),
+            configuration=configuration(run, self.folder, seeds=self.seeds is not None),
             notes=self.notes,
         )
 
@@ -87,6 +126,7 @@ class Outcome:
             "rows": self.rows,
             "trials": self.trials,
             "sweep": self.sweep,
+            "unfinished": self.unfinished,
             "notes": self.notes,
             "noise_std": final_noise(run),
             "mean_error_of_noise": noise_share(run),
@@ -102,10 +142,45 @@ class Outcome:
         `report` is `breakeven.report.write_bill`, or nothing where no page is wanted.
         """
         folder = Path(folder)
-        self.folder = folder.name
+        check_folder(folder)
         (folder / SUMMARY).unlink(missing_ok=True)
-        files.write_by(folder, DECISIONS, lambda file: self.run.decisions.sink_parquet(file.name))
+        files.write_by(folder, DECISIONS, lambda file: _sink(self.run.decisions, file.name))
         files.write(folder, SNAPSHOT, self.learner.learner.snapshot())
+        self.write_again(folder, report)
+
+    def write_again(self, folder: Path | str, report: Callable[[Bill, Path], object] | None = None) -> None:
+        """The page and the summary only: there is more to say of the same decisions."""
+        folder = Path(folder)
+        self.folder = str(folder)
         if report is not None:
             report(self.bill, folder)
         files.write(folder, SUMMARY, msgspec.json.format(msgspec.json.encode(self.summary())))
+
+
+class _Mark(msgspec.Struct):
+    """What every summary of ours says."""
+
+    table: str
+    options: dict[str, Any]
+
+
+def check_folder(folder: Path) -> None:
+    """Make a folder, and raise where nothing can be written to it, or where a summary is not one of ours."""
+    files.check_folder(folder)
+    if not (folder / SUMMARY).exists():
+        return
+    try:
+        msgspec.json.decode((folder / SUMMARY).read_bytes(), type=_Mark)
+    except (OSError, ValueError) as error:
+        raise files.UnwritableFolder(
+            f"{folder}: expected a new folder, or that of a bill, got one whose {SUMMARY} is something else; "
+            "choose another"
+        ) from error
+
+
+def _sink(decisions: pl.LazyFrame, path: str) -> None:
+    """Write them; what polars cannot write is told as for any other file."""
+    try:
+        decisions.sink_parquet(path)
+    except pl.exceptions.PolarsError as error:
+        raise OSError(str(error)) from error

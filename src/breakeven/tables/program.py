@@ -1,30 +1,44 @@
 """Everything that is asked of one table, in order: the bill first, then what it is compared with."""
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 import msgspec
 
+from breakeven.errors import expect
 from breakeven.tables.cases import Cases, read_cases
 from breakeven.tables.options import Options
 from breakeven.tables.others import Others, Stopped
 from breakeven.tables.outcome import Outcome
-from breakeven.tables.run import Progress, run
+from breakeven.tables.run import Progress, never, run
 from breakeven.tables.source import Source
+
+Shown = Callable[[str], AbstractContextManager[Progress | None]]  # by title, while it runs
+
+RULES, PRICES, ORDERS = "other rules", "other prices", "other orders"
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What to run beside the rule itself: other rules, other prices, other orders."""
+    """What to run beside the rule itself: other rules, other prices, and so many other orders.
+
+    >>> Wish(options=Options(label="score", cost=100.0), trials=5).parts
+    ['other orders']
+    """
 
     options: Options
     compare: bool = False
     sweep: bool = False
     trials: int = 0
 
+    def __post_init__(self) -> None:
+        if expect.whole("trials", self.trials) == 1:
+            expect.refuse("trials", "0, or 2 at least: one order has no interval", self.trials)
 
-def never() -> bool:
-    """Nobody interrupts."""
-    return False
+    @property
+    def parts(self) -> list[str]:
+        """What follows the bill."""
+        wanted = {RULES: self.compare, PRICES: self.sweep, ORDERS: self.trials}
+        return [part for part, some in wanted.items() if some]
 
 
 def read(source: Source, wish: Wish, seeds: Source | None = None) -> tuple[Cases, Cases | None]:
@@ -42,31 +56,35 @@ def carry_out(
     wish: Wish,
     *,
     seeds: Cases | None = None,
-    progress: Callable[[str], Progress | None] = lambda title: None,
+    progress: Shown = lambda title: nullcontext(),
     stop: Callable[[], bool] = never,
     tell: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Outcome:
-    """Run, `tell` the bill as soon as it is there, and go on to what is compared with it."""
-    outcome = Outcome(run(cases, wish.options, seeds=seeds, progress=progress("cases"), stop=stop), seeds)
+    """Run, `tell` the bill as soon as it is there, and go on to what is compared with it.
+
+    What is interrupted stays in the outcome as far as it went.
+    """
+    with progress("cases") as shown:
+        first = run(cases, wish.options, seeds=seeds, progress=shown, stop=stop)
+    outcome = Outcome(first, seeds)
     tell(outcome)
+    outcome.unfinished = wish.parts
     with suppress(Stopped):
-        _go_on(outcome, wish, progress, stop)
+        for part in wish.parts if first.whole else ():
+            with progress(part) as shown:
+                _add(outcome, part, wish, Others(first, seeds, shown, stop))
+            outcome.unfinished.remove(part)
     return outcome
 
 
-def _go_on(
-    outcome: Outcome, wish: Wish, progress: Callable[[str], Progress | None], stop: Callable[[], bool]
-) -> None:
-    if not outcome.run.whole:
-        return
-
-    def others(title: str) -> Others:
-        return Others(outcome.run, outcome.seeds, progress(title), stop)
-
-    if wish.compare:
-        for row in others("other rules").compared():
+def _add(outcome: Outcome, part: str, wish: Wish, others: Others) -> None:
+    """One after the other, so that those that are done stay."""
+    if part == RULES:
+        for row in others.rules():
             outcome.more.append(row)
-    if wish.sweep:
-        outcome.sweep = others("other prices").sweep()
-    if wish.trials:
-        outcome.trials = others("other orders").trials(wish.trials, outcome.rows)
+    elif part == PRICES:
+        for price, bill in others.prices():
+            outcome.prices[price] = bill
+    else:
+        for rows in others.orders(wish.trials, compare=wish.compare):
+            outcome.orders.append(rows)

@@ -48,17 +48,17 @@ class Record:
         self._scales = Scales()
         self._folder: Path | None = None
 
-    def add(self, one: Decision, scales: Scales) -> None:
-        """One more decision, made in these units."""
+    def add(self, one: Decision, scales: Scales, *, known: bool) -> None:
+        """One more decision, made in these units; `known` says whether its spread is more than a guess."""
         if scales is not self._scales or len(self._fresh) >= KEPT:
             self._flush()
             self._scales = scales
         prediction = one.prediction
+        spread = (prediction.std, prediction.noise_std, one.uncertainty) if known else (None, None, None)
         self._fresh.append(
             (
-                one.wants_label, prediction.mean, prediction.std, prediction.noise_std, one.uncertainty,
-                one.threshold, one.cost, one.propensity, one.reason, one.exact, one.ambiguous, one.stretch,
-                one.labeller, one.worth,
+                one.wants_label, prediction.mean, *spread, one.threshold, one.cost, one.propensity,
+                one.reason, one.exact, one.ambiguous, one.stretch, one.labeller, one.worth,
             )
         )  # fmt: skip
 
@@ -77,8 +77,9 @@ class Record:
         ids = self._cases.ids
         numbers = pl.int_range(rows.start + 1, rows.stop + 1, dtype=pl.UInt32, eager=True)
         name = numbers.alias("id") if ids is None else ids[rows].alias("id")
+        row = pl.Series("row", self._cases.rows[rows])
         label = pl.Series("label", self._cases.labels[rows])
-        part = in_own_units(part, scales).select(name, pl.all(), label)
+        part = in_own_units(part, scales).select(name, row, pl.all(), label)
         missed = pl.when("wants_label").then(0.0).otherwise((pl.col("label") - pl.col("prediction")).abs())
         part = part.with_columns(missed.alias("error"))
         self._rows = rows.stop
@@ -96,7 +97,8 @@ class Record:
         """All decisions so far; it can be read as long as this record is there."""
         self._flush()
         if not self._parts:
-            return pl.LazyFrame(schema={"id": pl.UInt32, **DECIDED, "label": pl.Float64, "error": pl.Float64})
+            own: dict[str, Any] = {"label": pl.Float64, "error": pl.Float64}
+            return pl.LazyFrame(schema={"id": pl.UInt32, "row": pl.UInt32, **DECIDED, **own})
         return pl.concat(self._parts)
 
 

@@ -16,12 +16,12 @@ from breakeven.learner.replay import replay
 from breakeven.tables import bulk
 from breakeven.tables.cases import Cases
 from breakeven.tables.learner import TableLearner
-from breakeven.tables.noise import Noise, noise_of
+from breakeven.tables.noise import Noise, labels_of, measured, noise_of
 from breakeven.tables.options import Options
 from breakeven.tables.record import Record
 from breakeven.tables.scaling import ARRIVALS, LABELS, Scales
 from breakeven.tables.setup import default_warmup, make_learner
-from breakeven.values import Event
+from breakeven.values import Event, Told
 
 Progress = Callable[[int, int, float], None]  # rounds done, rounds in all, money spent
 
@@ -46,13 +46,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return self.record.table()
 
 
+def never() -> bool:
+    """Nobody interrupts."""
+    return False
+
+
 def run(
     cases: Cases,
     options: Options,
     *,
     seeds: Cases | None = None,
     progress: Progress | None = None,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Callable[[], bool] = never,
     most: int | None = None,
 ) -> Run:
     """Run the cases through the learner that the options ask for; it ends early with the `most` labels."""
@@ -83,7 +88,7 @@ class _Walk:
         most: int | None,
     ) -> None:
         self._cases, self._options, self._progress, self._stopped = cases, options, progress, stop
-        self._most, self._bought = most, 0
+        self._seeds, self._most, self._bought = seeds, most, 0
         self._prices = cases.prices(options.cost)
         self.noise = noise_of(cases, seeds, options)
         self.scales, self.record, self.done = Scales(), Record(cases), 0
@@ -94,7 +99,7 @@ class _Walk:
         self._next = 0.0
         self.learner = self._made()
         self.learner.listen(self._log.append)
-        self._own(seeds)
+        self._own()
 
     def _made(self) -> Learner:
         options, columns = self._options, self._cases.columns
@@ -108,12 +113,11 @@ class _Walk:
             unit=self.scales.label_spread,
         )
 
-    def _own(self, seeds: Cases | None) -> None:
+    def _own(self) -> None:
         """Labels that are there from the start."""
-        if seeds is not None:
-            for point, y in zip(seeds.part(0, len(seeds)), seeds.labels.tolist(), strict=True):
-                self.learner.learn(point, y)
-                self._known.append(y)
+        for point, y in labels_of(self._seeds):
+            self.learner.learn(point, y)
+            self._known.append(y)
 
     # -- rounds --------------------------------------------------------------------------------------
 
@@ -122,6 +126,8 @@ class _Walk:
         while not self._frozen and self.done < len(self._cases) and not (self.done and self._stop()):
             self._step()
             self._freeze_if_due()
+        if not self._frozen and self._asks_noise:
+            self._freeze()
         if self._stop() or self.done == len(self._cases):
             return
         one_by_one = self._options.delay or self._cases.costs is not None
@@ -146,7 +152,7 @@ class _Walk:
             cost=None if cases.costs is None else float(cases.costs[place]),
             id=None if cases.ids is None else cases.ids[place],
         )
-        self.record.add(decision, self.scales)
+        self.record.add(decision, self.scales, known=self._knows_spread)
         if decision.wants_label:
             self._bought += 1
             self._late.append((place + self._options.delay, decision.id, float(cases.labels[place])))
@@ -162,7 +168,7 @@ class _Walk:
         points = self.learner.belief.points(scales.point(cases.part(self.done, len(cases))))
         labels, ids = scales.label(cases.labels[self.done :]), cases.names(self.done, len(cases))
         for decision, _ in replay(self.learner, points, labels, ids):
-            self.record.add(decision, scales)
+            self.record.add(decision, scales, known=self._knows_spread)
             self._bought += decision.wants_label
             self._passed(1)
             if self.done == self.learner.rounds and self._stop():  # a block is decided on as a whole
@@ -190,14 +196,37 @@ class _Walk:
 
     # -- units ---------------------------------------------------------------------------------------
 
+    @property
+    def _asks_noise(self) -> bool:
+        """Whether labels are bought to learn their noise."""
+        return self._cases.columns.type is not None and self.noise.std is None
+
+    @property
+    def _knows_spread(self) -> bool:
+        """Whether anything but a guess says how far off predictions are."""
+        return not self._asks_noise if self._cases.columns.type is not None else self.learner.fits > 0
+
     def _freeze_if_due(self) -> None:
         """Go over to standardised units, once the first arrivals and some of their labels are known."""
         enough = self.learner.warmup or ARRIVALS
         if self.done < enough or (len(self._known) < LABELS and (self._late or self.done < PATIENCE)):
             return
+        self._freeze()
+
+    def _freeze(self) -> None:
         points = None if self._cases.columns.type is not None else self._cases.points[: self.done]
         self.scales = Scales.of(points, self._known or [0.0])
+        if self._asks_noise:
+            bought = zip(
+                self._cases.part(0, self.done), self._cases.labels[: self.done].tolist(), strict=True
+            )
+            self.noise = measured([*labels_of(self._seeds), *bought], self.done)
         self.learner = self._made()
-        for event in self._log:
+        *before, last = self._log
+        for event in before:
             self.learner.apply(self.scales.event(event))
+        if isinstance(last, Told):
+            self.learner.tell(last.id, self.scales.label(last.y))  # so that what all of them teach is fitted
+        else:
+            self.learner.apply(self.scales.event(last))
         self._frozen = True

@@ -5,7 +5,7 @@ A learner's state is a fold of its events, so the one in new units is made of th
 the rounds before are not decided again. Money stays money: where labels shrink, a unit of error costs more.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,11 +14,16 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from breakeven.beliefs.gp.parameters import Parameters
-from breakeven.values import Arrived, Corrected, Decision, Event, Fitted, Learnt, Prediction, Told
+from breakeven.errors import expect
+from breakeven.ledger import Ledger
+from breakeven.rules import Audit, Rule, Wrapper
+from breakeven.values import Arrived, Corrected, Decision, Event, Fitted, Labeller, Learnt, Prediction, Told
 
 Array = NDArray[np.float64]
 
 ARRIVALS = 20  # after which the scales are frozen, unless there is a warm-up
+LEAST = 1e-12  # of its size must a number vary
+SMALLEST = 1e-30  # below that squares soon vanish
 LABELS = 3  # that must be known by then, to say how far labels spread
 
 
@@ -41,11 +46,13 @@ class Scales(msgspec.Struct, frozen=True):
     def of(cls, points: Array | None, labels: Sequence[float]) -> "Scales":
         """The scales of these arrivals and labels; what does not vary keeps its unit."""
         centre, spread = float(np.mean(labels)), float(np.std(labels))
-        label_spread = spread if spread > 1e-12 * abs(centre) else 1.0
+        if 0.0 < max(abs(centre), spread) < SMALLEST:
+            expect.refuse("labels", f"numbers of size {SMALLEST:g} at least, in another unit", centre)
+        label_spread = spread if spread > LEAST * abs(centre) else 1.0
         if points is None:
             return cls(None, None, centre, label_spread)
         middle, wide = points.mean(axis=0), points.std(axis=0)
-        wide = np.where(wide > 1e-12 * np.abs(middle), wide, 1.0)
+        wide = np.where(wide > np.maximum(LEAST * np.abs(middle), SMALLEST), wide, 1.0)
         return cls(tuple(middle.tolist()), tuple(wide.tolist()), centre, label_spread)
 
     @property
@@ -92,7 +99,37 @@ class Scales(msgspec.Struct, frozen=True):
         new = replace(old, kernel=scaled, noise_std=old.noise_std / unit, mean=self.label(old.mean))
         return new.plain()
 
+    def error_cost(self, money: float) -> float:
+        """What a unit of error costs, where one of the table's own costs so much."""
+        return expect.positive("error_cost", money) * self.label_spread
+
+    def labellers(self, given: Mapping[str, Labeller] | None) -> dict[str, Labeller] | None:
+        """Who gives labels, whose noise is in the table's own units."""
+        if given is None:
+            return None
+        unit = self.label_spread
+        return {name: replace(one, noise_std=one.noise_std / unit) for name, one in given.items()}
+
+    def rule(self, rule: Rule | None) -> Rule | None:
+        """A rule whose audits are in the table's own units."""
+        if isinstance(rule, Audit):
+            noise = None if rule.noise_std is None else rule.noise_std / self.label_spread
+            rule = replace(rule, bound=rule.bound / self.label_spread, noise_std=noise)
+        return replace(rule, rule=self.rule(rule.rule)) if isinstance(rule, Wrapper) else rule
+
     # -- and back ------------------------------------------------------------------------------------
+
+    def own_point(self, x: Any) -> Any:
+        """A point as the table has it."""
+        if self.centre is None:
+            return x
+        return tuple((np.array(x) * np.array(self.spread) + np.array(self.centre)).tolist())
+
+    def ledger(self, one: Ledger) -> Ledger:
+        """A bill whose errors are in the table's own units; its money is money already."""
+        unit = self.label_spread
+        audit = None if one.audit is None else one.audit.in_units(unit)
+        return replace(one, error_cost=one.error_cost / unit, audit=audit)
 
     def prediction(self, one: Prediction) -> Prediction:
         """A prediction in the table's own units."""

@@ -1,11 +1,12 @@
 """The learner that options ask for, and the rule in it."""
 
-from breakeven.beliefs import Belief, GaussianProcess, Matern, Prior, SquaredExponential, TypeMeans
-from breakeven.beliefs.gp import Kernel
+from breakeven.beliefs import Belief, GaussianProcess, Prior, TypeMeans
+from breakeven.beliefs.gp import kernel_named
 from breakeven.learner import Learner
-from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
+from breakeven.rules import Always, Budget, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
 from breakeven.tables.columns import Columns
 from breakeven.tables.options import Options
+from breakeven.tables.scaling import ARRIVALS
 
 WARMUP_PER_FEATURE = 5  # labels that the paper's rule fits its kernel to
 
@@ -20,7 +21,8 @@ def make_rule(options: Options, rounds: int) -> Rule:
         case "random":
             return RandomSelect(options.chance)
         case "variable":
-            return VariableUncertainty(budget=options.chance)
+            rule = VariableUncertainty(budget=options.chance)
+            return rule if options.budget is None else Budget(rule, total=options.budget)
         case "always":
             return Always()
     return Never()
@@ -30,29 +32,18 @@ def make_belief(options: Options, columns: Columns, noise_std: float | None, uni
     """Types share what their means have in common; a process learns all it needs from labels."""
     noise = None if noise_std is None else noise_std / unit
     if columns.type is not None:
-        assert noise is not None
+        if noise is None:
+            return TypeMeans(noise_std=1.0)  # while everything is labelled, to find out
         return TypeMeans(noise, prior_std="learn" if options.rule == "value" else None)
     return GaussianProcess(
         columns.dim,
         noise,
-        kernel(options.kernel, columns.dim),
+        kernel_named(options.kernel, (1.0,) * columns.dim),
         mean="fit",
         fit="growing",
         capacity="auto",
         prior=Prior(),
     )
-
-
-def kernel(name: str, dim: int) -> Kernel:
-    """The kernel of this name, with a lengthscale for every feature.
-
-    >>> kernel("matern52", 2)
-    Matern(smoothness=2.5, lengthscale=(1.0, 1.0), amplitude=1.0)
-    """
-    lengths = (1.0,) * dim
-    if name == "se":
-        return SquaredExponential(lengthscale=lengths)
-    return Matern(smoothness={"matern32": 1.5, "matern52": 2.5}[name], lengthscale=lengths)
 
 
 def make_learner(
@@ -77,5 +68,11 @@ def make_learner(
 
 
 def default_warmup(options: Options, columns: Columns) -> int:
-    """Labels bought whatever the rule says: only the paper's rule needs some, to fit its kernel to."""
-    return WARMUP_PER_FEATURE * columns.dim if options.rule == "threshold" and columns.type is None else 0
+    """Labels bought whatever the rule says.
+
+    The paper's rule fits its kernel to them; its thresholds for types, and limits that move, are numbers of
+    standard units, so they wait for the scales.
+    """
+    if options.rule == "threshold" and columns.type is None:
+        return WARMUP_PER_FEATURE * columns.dim
+    return ARRIVALS if options.rule in ("threshold", "variable") else 0

@@ -3,24 +3,27 @@
 The kind is told by what the file begins with, not by its name. Rows count from 1, a header left out.
 """
 
+import gzip
 import os
 import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import weakref
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, NoReturn
 
 import polars as pl
 
 from breakeven.errors import BreakevenError
-from breakeven.errors.expect import shown
-from breakeven.tables.faults import bad_json, bad_text
+from breakeven.tables.faults import Fault, bad_header, bad_json, bad_text, cut_short
+from breakeven.tables.formats import GZIP, PARQUET, foreign, head_of, header, is_json
 
 BATCH = 250_000  # rows at a time
-MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"]
-MARK = b"PAR1"
 
 
 class BadTable(BreakevenError, ValueError):
@@ -32,18 +35,27 @@ class BadTable(BreakevenError, ValueError):
 
 
 class Source:
-    """A table by name, its columns and their types; `text_numbers`: numbers in it are written as text.
+    """A table by name, its columns and their types; in a table of `text`, numbers are written as such.
+
+    `find_fault` looks for what is wrong where polars cannot read it and says why. What is `kept` lives as
+    long as the table.
 
     >>> Source("two rows", pl.LazyFrame({"age": [61, 43]})).columns
     ['age']
     """
 
     def __init__(
-        self, name: str, lazy: pl.LazyFrame, *, text_numbers: bool = False, path: str | None = None
+        self,
+        name: str,
+        lazy: pl.LazyFrame,
+        *,
+        text: bool = False,
+        find_fault: Callable[[str], Fault | None] = lambda words: None,
+        kept: object = None,
     ) -> None:
-        self.name, self.text_numbers = name, text_numbers
-        self._lazy, self._path = lazy, path
-        with _Told(self):
+        self.name, self.text = name, text
+        self._lazy, self._find_fault, self._kept = lazy, find_fault, kept
+        with self.telling():
             self.schema = lazy.collect_schema()
 
     @property
@@ -53,51 +65,41 @@ class Source:
 
     def sample(self, rows: int) -> pl.DataFrame:
         """The first rows."""
-        with _Told(self):
+        with self.telling():
             return self._lazy.head(rows).collect()
 
     def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Some columns, a batch of rows after the other."""
-        with _Told(self):
+        with self.telling():
             yield from self._lazy.select(columns).collect_batches(chunk_size=BATCH, maintain_order=True)
+
+    def empty_rows(self) -> list[int]:
+        """The rows of a text file with nothing in any of their fields, such as empty lines."""
+        nothing = pl.all_horizontal(pl.all().fill_null("").str.strip_chars() == "")
+        with self.telling():
+            found = self._lazy.select(pl.arg_where(nothing)).collect(engine="streaming")
+        return (found.to_series() + 1).to_list()
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Inside it what polars raises is told in our words."""
+        try:
+            yield
+        except pl.exceptions.PolarsError as error:
+            self._explain(error)
+
+    def _explain(self, error: Exception) -> NoReturn:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        _refuse(self.name, self._find_fault(first) or Fault("a table that can be read", first))
 
     def refuse(
         self, expected: str, came: str, *, row: int | None = None, column: str | None = None, hint: str = ""
     ) -> NoReturn:
         """Say where in the table what was expected, and what came."""
-        place = [self.name]
-        place += [] if row is None else [f"row {row:,}"]
-        place += [] if column is None else [f"column {shown(column)}"]
-        raise BadTable(f"{', '.join(place)}: expected {expected}, got {came}" + (f"; {hint}" if hint else ""))
-
-    def explain(self, error: Exception) -> NoReturn:
-        """What polars could not read, in our words."""
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        if self._path is None:
-            self.refuse("a table that polars can read", first)
-        head = _head(self._path)
-        if head.startswith(MARK) or self._path.endswith(".parquet"):
-            self.refuse("a whole Parquet file", f"one that may be cut short ({first})")
-        if not head.strip():
-            self.refuse("a table with a header and rows", "nothing: it is empty")
-        found = bad_json(self._path) if _is_json(head) else bad_text(self._path, _separator(head))
-        if found is not None:
-            self.refuse(found.expected, found.came, row=found.row, column=found.column)
-        self.refuse("a table of rows that all have the columns of the header", first)
+        _refuse(self.name, Fault(expected, came, row, column, hint))
 
 
-class _Told:
-    """Inside it what polars raises is told in our words."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, pl.exceptions.PolarsError):
-            self._source.explain(error)
+# -- files -----------------------------------------------------------------------------------------------
 
 
 def open_table(path: str | Path) -> Source:
@@ -107,48 +109,77 @@ def open_table(path: str | Path) -> Source:
     Traceback (most recent call last):
     breakeven.tables.source.BadTable: /no/such.csv: expected a file, got none of that name
     """
-    if str(path) == "-":
-        return _scanned("standard input", _kept(sys.stdin.buffer))
+    name = str(path)
+    if name == "-":
+        return _from_standard_input()
     if not Path(path).exists():
-        raise BadTable(f"{path}: expected a file, got none of that name")
+        _refuse(name, Fault("a file", "none of that name"))
     if Path(path).is_dir():
-        raise BadTable(f"{path}: expected a file, got a folder")
-    return _scanned(str(path), str(path))
+        _refuse(name, Fault("a file", "a folder"))
+    if Path(path).is_file():
+        return _opened(name, name)
+    with open(path, "rb") as pipe:
+        copy = _Copy(name, pipe)
+    return _opened(name, copy.path, copy)
 
 
-def _kept(stream: IO[bytes]) -> str:
-    """What comes, kept in a file as long as the program runs: a table may be longer than memory."""
-    import atexit
+def _from_standard_input() -> Source:
+    name = "standard input"
+    if sys.stdin is None:
+        _refuse(name, Fault("a table", "nothing: it is closed"))
+    copy = _Copy(name, sys.stdin.buffer)
+    if not os.path.getsize(copy.path):
+        _refuse(name, Fault("a table with a header and rows", "nothing: it is empty, or was read before"))
+    return _opened(name, copy.path, copy)
 
-    with tempfile.NamedTemporaryFile(prefix="breakeven-", delete=False) as file:
-        shutil.copyfileobj(stream, file)
-    atexit.register(os.unlink, file.name)
-    return file.name
 
-
-def _scanned(name: str, path: str) -> Source:
-    head = _head(path)
-    if head.startswith(MARK) or path.endswith(".parquet"):
-        return Source(name, pl.scan_parquet(path, glob=False), path=path)
-    if _is_json(head):
-        return Source(name, pl.scan_ndjson(escape(path), infer_schema_length=None), path=path)
+def _opened(name: str, path: str, kept: object = None) -> Source:
+    head = head_of(path)
+    if head.startswith(GZIP):
+        with gzip.open(path) as unpacked:
+            copy = _Copy(name, unpacked)
+        return _opened(name, copy.path, copy)
+    if head.startswith(PARQUET) or name.endswith(".parquet"):
+        return Source(name, pl.scan_parquet(path, glob=False), find_fault=cut_short, kept=kept)
     if not head.strip():
-        raise BadTable(f"{name}: expected a table with a header and rows, got nothing: it is empty")
-    lazy = pl.scan_csv(
-        path, separator=_separator(head), infer_schema=False, null_values=MISSING, glob=False
-    )  # all as text: then we can say which row is no number
-    return Source(name, lazy, text_numbers=True, path=path)
+        _refuse(name, Fault("a table with a header and rows", "nothing: it is empty"))
+    other = foreign(head)
+    if other is not None:
+        _refuse(name, Fault("CSV, TSV, Parquet or JSON lines", other[0], hint=other[1]))
+    if is_json(head):
+        lazy = pl.scan_ndjson(escape(path), infer_schema_length=None)
+        return Source(name, lazy, find_fault=lambda words: bad_json(path), kept=kept)
+    separator, names = header(path)
+    fault = bad_header(names)
+    if fault is not None:
+        _refuse(name, fault)
+    lazy = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)  # we say what is no number
+    return Source(name, lazy, text=True, find_fault=lambda words: bad_text(path, separator), kept=kept)
 
 
-def _head(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(65_536)
+class _Copy:
+    """What comes through a stream, on disk while somebody holds this: it may be longer than memory."""
+
+    def __init__(self, name: str, stream: IO[bytes] | gzip.GzipFile) -> None:
+        handle, self.path = tempfile.mkstemp(prefix="breakeven-")
+        remove = weakref.finalize(self, Path(self.path).unlink, missing_ok=True)
+        if hasattr(signal, "siginterrupt"):
+            signal.siginterrupt(signal.SIGINT, True)  # polars has a read begin anew after Ctrl-C
+        try:
+            with open(handle, "wb") as file:
+                shutil.copyfileobj(stream, file)
+        except BaseException as error:
+            remove()
+            _refuse_copy(name, self.path, error)
+            raise
 
 
-def _is_json(head: bytes) -> bool:
-    return head.lstrip().startswith(b"{")
+def _refuse_copy(name: str, path: str, error: BaseException) -> None:
+    if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
+        _refuse(name, Fault("a whole gzip file", "one that is cut short or damaged"))
+    if isinstance(error, OSError):
+        _refuse(name, Fault(f"room for a copy at {path}", f"{error.strerror}"))
 
 
-def _separator(head: bytes) -> str:
-    first = head.split(b"\n", 1)[0]
-    return max(",\t;", key=lambda sign: first.count(sign.encode()))
+def _refuse(name: str, fault: Fault) -> NoReturn:
+    raise BadTable(fault.said_of(name))

@@ -1,180 +1,135 @@
-"""A run as pictures and words: what was spent and missed, what was bought, how good predictions are."""
+"""A run as pictures and words: what was spent and missed, what was bought, how good predictions are.
+
+No id and no feature is in them, unless ids are asked for: then each point has its case's. What a process says
+before it was first fitted is no uncertainty: the record has none there, and no picture does.
+"""
 
 from statistics import NormalDist
-from typing import Any
 
 import polars as pl
 
-from breakeven.tables.options import Options
+from breakeven.ledger import EXPECTED_NOISE
+from breakeven.tables import points
+from breakeven.tables.bill import EVERYONE, final_noise, name_of, noise_share, share_labelled
+from breakeven.tables.bought import bought
+from breakeven.tables.points import UNLABELLED
+from breakeven.tables.predicted import predicted
 from breakeven.tables.run import Run
-from breakeven.values import Chart, Figure, Line, Section, Table
+from breakeven.values import Chart, Figure, Section
+from breakeven.values.amounts import amount
 
-MOST = 5_000  # points of a chart
-LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-
-
-def sections(run: Run) -> list[Section]:
-    """What there is to see of a run."""
-    table = run.decisions
-    parts = [_over_time(run, table), _bought(table)]
-    unlabelled = table.filter(~pl.col("wants_label"))
-    if _count(unlabelled) > 1:
-        parts += [_predicted(unlabelled), _calibration(unlabelled)]
-    return parts
+MEANS, CASES_A_MEAN = 30, 20  # at most so many means, of at least so many cases
+STD_95 = NormalDist().inv_cdf(0.975)
 
 
-def _over_time(run: Run, table: pl.LazyFrame) -> Section:
+def facts(run: Run) -> list[str]:
+    """What the bill is about, in a few words each."""
+    cases, options = run.cases, run.options
+    prices = f"{amount(float(cases.prices(options.cost).mean()))} a label"
+    if cases.costs is not None:
+        prices = f"prices from `{options.cost_column}`, on average {prices}"
+    wrong = f"being wrong by 1 costs {amount(options.error_cost)}"
+    return [f"{len(cases):,} cases", f"label `{options.label}`", prices, wrong]
+
+
+def about_errors(run: Run) -> str:
+    """What errors are, and how much of them is noise."""
+    said = "Errors are against the labels as they are, noise included: what is labelled counts as right."
+    alone = _noise_alone(run)
+    if alone is None or share_labelled(run) == 1.0:
+        return said
+    return (
+        f"{said} Label noise alone, of a standard deviation of {amount(final_noise(run))} "
+        f"({run.noise.words}), would give perfect predictions a mean error of about "
+        f"{amount(noise_share(run))} over all cases, {amount(alone)} over those not labelled."
+    )
+
+
+def _noise_alone(run: Run) -> float | None:
+    """The mean error that noise gives a perfect prediction; None where nothing is known of it."""
+    known = run.decisions.filter(pl.col("std").is_finite()).head(1).collect().height > 0
+    return EXPECTED_NOISE * final_noise(run) if known else None
+
+
+def sections(run: Run, *, ids: bool = False) -> list[Section]:
+    """What there is to see of a run; `ids` let a reader ask which case a point is."""
+    table = run.decisions.with_columns(pl.row_index("case") + 1)
+    unlabelled = table.filter(UNLABELLED)
+    count, id = points.count(unlabelled), ["id"] if ids else []
+    parts = [_over_time(run, table, count), bought(run, table, id)]
+    return [*parts, predicted(run, unlabelled, count, id)] if count > 1 else parts
+
+
+def _over_time(run: Run, table: pl.LazyFrame, unlabelled: int) -> Section:
+    text = ["What was paid for labels, and what wrong predictions cost on top of that, case after case."]
+    figures = [_money(run, table)]
+    if unlabelled:
+        text.append(_mean_errors(table, len(run.cases), unlabelled))
+        figures.append(_errors(run, table.filter(UNLABELLED), unlabelled))
+    else:
+        text.append("Every case was labelled, so there are no errors.")
+    return Section(title="Spend and error over time", text=text, figures=figures)
+
+
+def _mean_errors(table: pl.LazyFrame, count: int, unlabelled: int) -> str:
+    error = float(table.select(pl.col("error").sum()).collect(engine="streaming").item())
+    said = f"The mean error is {amount(error / count)} a case"
+    if unlabelled == count:
+        return f"{said}."
+    return (
+        f"{said}, where labelled ones count as right, and {amount(error / unlabelled)} a case that was not "
+        "labelled."
+    )
+
+
+def _money(run: Run, table: pl.LazyFrame) -> Figure:
     """Sums so far, at some of the cases."""
+    spend = (pl.col("cost") * pl.col("wants_label")).cum_sum()
     sums = table.select(
-        pl.row_index("case") + 1,
-        (pl.col("cost") * pl.col("wants_label")).cum_sum().alias("labels"),
-        (run.options.error_cost * pl.col("error")).cum_sum().alias("errors"),
-        pl.col("cost").cum_sum().alias("everyone"),
+        "case",
+        spend.alias("spent on labels"),
+        (spend + run.options.error_cost * pl.col("error").cum_sum()).alias("total"),
+        pl.col("cost").cum_sum().alias(EVERYONE),
     )
-    some = _some(sums, len(run.cases), MOST // 3).with_columns(
-        (pl.col("labels") + pl.col("errors")).alias("both"),
-        (pl.col("errors") / run.options.error_cost / pl.col("case")).alias("mean"),
-    )
+    some, name = points.some(sums, len(run.cases), lines=3), name_of(run.options)
     lines = [
-        _line("label everyone", some["case"], some["everyone"], kind="dashed"),
-        _line("labels and errors", some["case"], some["both"]),
-        _line("labels", some["case"], some["labels"]),
+        points.line(name, some["case"], some["total"], remark="total"),
+        points.line(EVERYONE, some["case"], some[EVERYONE], remark="total"),
+        points.line(name, some["case"], some["spent on labels"], kind="dashed", remark="spent on labels"),
     ]
     chart = Chart(name="money", title="Money so far", x_label="case", y_label="money", lines=lines)
-    running = [_line("mean error so far", some["case"], some["mean"])]
-    second = Chart(name="error", title="Error so far", x_label="case", y_label="mean error", lines=running)
-    return Section(
-        title="Spend and error over time",
-        text=["What was paid for labels, and what wrong predictions cost on top of that, case after case."],
-        figures=[_figure("time", "Spend and error", [chart, second])],
+    return points.figure(chart, points.few(some))
+
+
+def _errors(run: Run, unlabelled: pl.LazyFrame, count: int) -> Figure:
+    """Means of so many cases in turn, with their 95% intervals, beside what noise alone would make."""
+    means = min(MEANS, max(1, count // CASES_A_MEAN))
+    found = (
+        unlabelled.select("case", "error", place=pl.row_index().cast(pl.Int64) * means // count)
+        .group_by("place")
+        .agg(
+            pl.col("case").min().alias("from case"),
+            pl.col("case").max().alias("to case"),
+            pl.len().alias("not labelled"),
+            pl.col("error").mean().alias("mean error"),
+            (STD_95 * pl.col("error").std() / pl.len().sqrt()).fill_null(0.0).alias("half"),
+        )
+        .sort("place")
+        .collect(engine="streaming")
     )
-
-
-def _bought(table: pl.LazyFrame) -> Section:
-    """What a label would have saved against its price; else its uncertainty against the threshold."""
-    by_worth = _count(table.filter(pl.col("worth").is_not_null())) > 0
-    what, limit = ("worth", "cost") if by_worth else ("uncertainty", "threshold")
-    words = ("what a label would save", "its price") if by_worth else ("its uncertainty", "the threshold")
-    numbered = table.select(pl.row_index("case") + 1, "wants_label", what, limit)
-    shown = numbered.filter(pl.col(what).is_finite() & (pl.col(what) > 0.0))
-    limits = numbered.filter(pl.col(limit).is_finite() & (pl.col(limit) > 0.0))
-    parts = [
-        (f"no label: {words[0]}", shown.filter(~pl.col("wants_label")), what, "dots"),
-        (f"label bought: {words[0]}", shown.filter("wants_label"), what, "crosses"),
-        (words[1], limits, limit, "dashed"),
-    ]
-    lines = []
-    for label, part, column, kind in parts:
-        some = _some(part, _count(part), MOST // 3)
-        if some.height:
-            lines.append(_line(label, some["case"], some[column], kind=kind))
+    middle, mean, half = (found["from case"] + found["to case"]) / 2, found["mean error"], found["half"]
+    low, high = (mean - half).clip(0.0).to_list(), (mean + half).to_list()
+    lines = [points.line(name_of(run.options), middle, mean, remark="mean error", low=low, high=high)]
+    if noise := _noise_alone(run):
+        lines.append(
+            points.line("label noise alone", [1.0, float(len(run.cases))], [noise, noise], kind="reference")
+        )
     chart = Chart(
-        name="bought", title="Labels bought", x_label="case", y_label=words[0], lines=lines, log_y=True
-    )
-    text = [f"A point is a case, a cross a label that was bought: where {words[0]} lies above {words[1]}."]
-    endless = _count(table.filter(pl.col(what).is_infinite() & pl.col("wants_label")))
-    if endless:
-        text.append(f"{endless:,} more were bought first, while nothing was known of how large errors are.")
-    figure = _figure("bought", "Labels bought", [chart])
-    return Section(title="Which labels were bought", text=text, figures=[figure])
-
-
-def _predicted(unlabelled: pl.LazyFrame) -> Section:
-    some = _some(unlabelled, _count(unlabelled), MOST - 2)
-    x, y = some["label"], some["prediction"]
-    ends = [min(x.min(), y.min()), max(x.max(), y.max())]  # type: ignore[type-var]
-    lines = [_line("unlabelled cases", x, y, kind="rings"), _line("as it was", ends, ends, kind="dashed")]
-    chart = Chart(
-        name="predicted", title="Predicted against true", x_label="label", y_label="prediction", lines=lines
-    )
-    return Section(
-        title="Predictions of what was not labelled",
-        text=["Each was made before its label was looked at. Labels are noisy, so no model hits them all."],
-        figures=[_figure("predicted", "Predicted against true", [chart])],
-    )
-
-
-def _calibration(unlabelled: pl.LazyFrame) -> Section:
-    """How often the interval of a label holds it, at several levels."""
-    spread = (pl.col("std") ** 2 + pl.col("noise_std") ** 2).sqrt()
-    inside = [pl.col("error") <= NormalDist().inv_cdf(0.5 + level / 2) * spread for level in LEVELS]
-    shares = unlabelled.select(
-        one.mean().alias(f"{level}") for level, one in zip(LEVELS, inside, strict=True)
-    )
-    held = list(shares.collect(engine="streaming").row(0))
-    lines = [
-        _line("intervals of predictions", list(LEVELS), held),
-        _line("as promised", [0.0, 1.0], [0.0, 1.0], kind="dashed"),
-    ]
-    chart = Chart(
-        name="calibration",
-        title="Do intervals hold?",
-        x_label="level of the interval",
-        y_label="labels inside",
+        name="error",
+        title="Error where no label was bought",
+        x_label="case",
+        y_label="mean error",
         lines=lines,
     )
-    share = held[LEVELS.index(0.95)]
-    return Section(
-        title="Calibration of the intervals",
-        text=[
-            f"95% intervals held {share:.1%} of the labels that were not bought. On the diagonal all is well."
-        ],
-        figures=[_figure("calibration", "Calibration", [chart])],
-    )
-
-
-# -- points ------------------------------------------------------------------------------------------------
-
-
-def _count(table: pl.LazyFrame) -> int:
-    return int(table.select(pl.len()).collect(engine="streaming").item())
-
-
-def _some(table: pl.LazyFrame, count: int, most: int) -> pl.DataFrame:
-    """So many of its rows at most, evenly spread from the first on."""
-    return table.gather_every(max(1, -(-count // most))).collect(engine="streaming")
-
-
-def _line(label: str, x: Any, y: Any, kind: Any = "line") -> Line:
-    return Line(label=label, x=[float(one) for one in x], y=[float(one) for one in y], kind=kind)
-
-
-def _figure(name: str, title: str, charts: list[Chart]) -> Figure:
-    rows = [
-        [chart.name, line.label, x, y]
-        for chart in charts
-        for line in chart.lines
-        for x, y in zip(line.x, line.y, strict=True)
-    ]
-    data = Table(name=name, title=title, columns=["chart", "line", "x", "y"], rows=rows)  # type: ignore[arg-type]
-    return Figure(name=name, title=title, charts=charts, data=data)
-
-
-# -- words to copy -----------------------------------------------------------------------------------------
-
-
-def configuration(run: Run, folder: str) -> str:
-    """The learner as Python, to be copied: how to go on from the folder, and how to start afresh."""
-    columns, options = run.learner.columns, run.options
-    names = [columns.type] if columns.type is not None else [one.name for one in columns.features]
-    row = ", ".join(f"{name!r}: …" for name in names[:4]) + (", …" if len(names) > 4 else "")
-    asked = [f"label={options.label!r}", *_arguments(options)]
-    return "\n".join(
-        [
-            "from breakeven.tables import TableLearner",
-            "",
-            f"learner = TableLearner.open({folder!r})   # the folder that this run wrote",
-            f'decision = learner.decide({{{row}}}, id="…")',
-            "if decision.wants_label:",
-            "    learner.tell(decision.id, …)        # now, or days later",
-            "",
-            f"# the same run again: breakeven.from_table(table, {', '.join(asked)})",
-        ]
-    )
-
-
-def _arguments(options: Options) -> list[str]:
-    default = Options(label=options.label, cost=1.0)
-    names = [name for name in Options.__struct_fields__ if name not in ("label", "chance")]
-    changed = [name for name in names if getattr(options, name) != getattr(default, name) or name == "cost"]
-    return [f"{name}={getattr(options, name)!r}" for name in changed]
+    caption = f"A point is the mean of {points.cases(count // means)} in turn, the band its 95% interval."
+    return points.figure(chart, found.drop("place", "half"), caption)

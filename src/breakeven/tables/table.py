@@ -41,7 +41,7 @@ def from_table(
 
     `label` names the column of labels, and `cost` is what one costs. `options` are those of
     `breakeven simulate`, with underscores: features, type, order, id, cost_column, noise_std, rule, kernel,
-    horizon, error_cost, delay, seed, missing. `seed_labels` is a frame of labels already owned.
+    horizon, error_cost, delay, seed, missing, chance. `seed_labels` is a frame of labels already owned.
 
     >>> import polars as pl
     >>> past = pl.DataFrame({"age": range(40), "score": [2.0 * age for age in range(40)]})
@@ -54,8 +54,6 @@ def from_table(
     from breakeven.tables.options import Options
     from breakeven.tables.program import Wish, carry_out, read
 
-    if isinstance(options.get("features"), list):
-        options["features"] = tuple(options["features"])
     wish = Wish(
         options=Options(label=label, cost=cost, **options), compare=compare, sweep=sweep, trials=trials
     )

@@ -11,9 +11,8 @@ Tails no heavier than normal are those with P(|ε| > t) ≤ 2 exp(−t²/2σ²).
 from math import exp, hypot
 from typing import Literal, NamedTuple
 
-from msgspec import Struct
-
 from breakeven.errors import expect
+from breakeven.values import Assumption
 
 REACH = 5.0
 TAIL = exp(-(REACH**2) / 2)
@@ -33,17 +32,12 @@ class Limits(NamedTuple):
     most: float
 
 
-class ErrorBound(Struct, frozen=True, kw_only=True):
-    """A bound on |y − p| ("labels") or on |f − p| ("truth"), and the most and the least noise of labels.
+class ErrorBound(Assumption, frozen=True, kw_only=True):
+    """What an assumption about errors says of their averages.
 
     >>> print(error_bound(1.0, noise_std=0.1, on="truth"))
     |f − p| ≤ 1 and label noise has mean 0 and standard deviation 0.1, with tails no heavier than normal
     """
-
-    bound: float
-    noise_std: float
-    least_noise_std: float
-    on: Literal["labels", "truth"]
 
     @property
     def reach(self) -> float:
@@ -70,14 +64,6 @@ class ErrorBound(Struct, frozen=True, kw_only=True):
     def lacking(self, noise_std: float) -> float:
         """What the square of an error lacks, on average, if its label has this noise and not the most."""
         return self.noise_std**2 - noise_std**2
-
-    def __str__(self) -> str:
-        """The assumption in words."""
-        least = "" if self.least_noise_std == self.noise_std else f"{self.least_noise_std:.6g} to "
-        noise = f"label noise has mean 0 and standard deviation {least}{self.noise_std:.6g}"
-        if self.on == "labels":
-            return f"|y − p| ≤ {self.bound:.6g} and {noise}"
-        return f"|f − p| ≤ {self.bound:.6g} and {noise}, with tails no heavier than normal"
 
 
 def error_bound(

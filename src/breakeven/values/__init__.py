@@ -3,7 +3,7 @@
 They are plain data: `msgspec.json.encode` writes them as they are, with null for ∞ and NaN.
 """
 
-from breakeven.values.audit import AuditReport, Interval
+from breakeven.values.audit import Assumption, AuditReport, Interval
 from breakeven.values.bill import Bill, BillRow, Sweep
 from breakeven.values.decision import Decision
 from breakeven.values.events import Arrived, Corrected, Event, Fitted, Learnt, Repriced, Told, Withdrawn
@@ -17,6 +17,7 @@ __all__ = [
     "COMING",
     "UNKNOWN",
     "Arrived",
+    "Assumption",
     "AuditReport",
     "Bill",
     "BillRow",

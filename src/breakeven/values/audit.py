@@ -1,6 +1,9 @@
 """What audits say about the predictions for arrivals that were declined a label."""
 
+from typing import Literal, Self
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Interval(Struct, frozen=True, gc=False):
@@ -17,10 +20,41 @@ class Interval(Struct, frozen=True, gc=False):
     low: float
     high: float
 
+    def times(self, factor: float) -> "Interval":
+        """Of a quantity that is so many times as large."""
+        estimate = None if self.estimate is None else factor * self.estimate
+        return Interval(estimate, factor * self.low, factor * self.high)
+
     def __str__(self) -> str:
         """The estimate, then the ends in brackets."""
         estimate = "unknown" if self.estimate is None else f"{self.estimate:.3g}"
         return f"{estimate}   ({self.low:.3g} to {self.high:.3g})"
+
+
+class Assumption(Struct, frozen=True, kw_only=True):
+    """A bound on |y − p| ("labels") or on |f − p| ("truth"), and the most and the least noise of labels.
+
+    >>> print(Assumption(bound=1.0, noise_std=0.1, least_noise_std=0.1, on="labels"))
+    |y − p| ≤ 1 and label noise has mean 0 and standard deviation 0.1
+    """
+
+    bound: float
+    noise_std: float
+    least_noise_std: float
+    on: Literal["labels", "truth"]
+
+    def __str__(self) -> str:
+        """In words."""
+        least = "" if self.least_noise_std == self.noise_std else f"{self.least_noise_std:.6g} to "
+        noise = f"label noise has mean 0 and standard deviation {least}{self.noise_std:.6g}"
+        if self.on == "labels":
+            return f"|y − p| ≤ {self.bound:.6g} and {noise}"
+        return f"|f − p| ≤ {self.bound:.6g} and {noise}, with tails no heavier than normal"
+
+    def in_units(self, unit: float) -> Self:
+        """The same where a label of 1 is written as `unit`."""
+        bound, most, least = (unit * one for one in (self.bound, self.noise_std, self.least_noise_std))
+        return replace(self, bound=bound, noise_std=most, least_noise_std=least)
 
 
 class AuditReport(Struct, frozen=True, kw_only=True):
@@ -34,18 +68,19 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     contradict it.
 
     >>> around = Interval(0.5, 0.4, 0.6)
+    >>> known = Assumption(bound=1.0, noise_std=0.1, least_noise_std=0.1, on="labels")
     >>> print(
     ...     AuditReport(
-    ...         rate=0.05, declined=1000, audited=52, covers=990, awaited=1, assumption="|y − p| ≤ 1",
+    ...         rate=0.05, declined=1000, audited=52, covers=990, awaited=1, assumption=known,
     ...         absolute=around, squared=around, rms_bound=0.775,
     ...     )
-    ... )
+    ... )  # doctest: +ELLIPSIS
     audits            52 of 1,000 declined arrivals, drawn at 5%   (1 awaited)
     covered           the first 990 declined arrivals
     mean |y − p|      0.5   (0.4 to 0.6)
     mean (f − p)²     0.5   (0.4 to 0.6)
     mean |f − p|      at most 0.6
-    Each holds at every moment at once with probability 95%, if |y − p| ≤ 1.
+    Each holds at every moment at once with probability 95%, if |y − p| ≤ 1 and label noise has mean 0 and...
     """
 
     rate: float
@@ -58,7 +93,7 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     exceeded: int = 0
     stopped_at: int | None = None
     level: float = 0.95
-    assumption: str
+    assumption: Assumption
     absolute: Interval
     squared: Interval
     rms_bound: float
@@ -67,6 +102,16 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     def truth_bound(self) -> float:
         """No average of |f − p| is above this, which noisy labels cannot estimate without bias."""
         return min(self.rms_bound, self.absolute.high)
+
+    def in_units(self, unit: float) -> Self:
+        """The same where a label of 1 is written as `unit`."""
+        return replace(
+            self,
+            assumption=self.assumption.in_units(unit),
+            absolute=self.absolute.times(unit),
+            squared=self.squared.times(unit**2),
+            rms_bound=unit * self.rms_bound,
+        )
 
     def __str__(self) -> str:
         """A few lines to read."""

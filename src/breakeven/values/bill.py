@@ -11,11 +11,12 @@ from breakeven.values.exhibit import Section
 class BillRow(Struct, frozen=True, kw_only=True):
     """One way to go about a stream and what it costs; over several trials, the means.
 
-    `total` is the spend and the price of all errors; it lay between `low` and `high` over the trials.
+    `total` is the spend and the price of all errors; over trials, `low` and `high` are the ends of the 95%
+    interval of its mean. A name that ends in * is of a way that is known only afterwards.
 
     >>> row = BillRow(name="Value", labels=12, spend=60.0, mean_error=0.2, total=75.0, saved=25.0)
-    >>> row.share_saved
-    0.25
+    >>> row.share_saved, row.hindsight
+    (0.25, False)
     """
 
     name: str
@@ -32,6 +33,11 @@ class BillRow(Struct, frozen=True, kw_only=True):
         """The part of labelling everyone's total that is saved."""
         everyone = self.total + self.saved
         return self.saved / everyone if everyone else 0.0
+
+    @property
+    def hindsight(self) -> bool:
+        """Whether nobody could have gone this way, for it is known only afterwards."""
+        return self.name.endswith("*")
 
 
 class Sweep(Struct, frozen=True, kw_only=True):
@@ -57,7 +63,9 @@ class Sweep(Struct, frozen=True, kw_only=True):
 class Bill(Struct, frozen=True, kw_only=True):
     """The rows, what there is to see about them, and the configuration that leads to the `chosen` one.
 
-    The first row is labelling everyone. `sections` hold charts and words; `notes` say how to read it all.
+    The first row is labelling everyone; `trials` are the same rows over shuffled orders. `facts` say in a few
+    words what the bill is about, `sections` hold charts and words, and `notes` say how to read it all: one
+    that begins with a * is about the rows marked so.
 
     >>> everyone = BillRow(name="label everyone", labels=9, spend=18.0, mean_error=0.0, total=18.0, saved=0.0)
     >>> bill = Bill(title="patients.csv", rows=[everyone], chosen="label everyone")
@@ -68,6 +76,9 @@ class Bill(Struct, frozen=True, kw_only=True):
     title: str
     rows: list[BillRow]
     chosen: str
+    facts: list[str] = []
+    trials: list[BillRow] = []
+    prices_differ: bool = False
     sections: list[Section] = []
     sweep: Sweep | None = None
     configuration: str = ""

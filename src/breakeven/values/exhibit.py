@@ -13,7 +13,8 @@ Cell = str | int | float | bool | None
 class Line(Struct, frozen=True, kw_only=True):
     """One named series of points; `low` and `high` are the band around it.
 
-    A `remark` stands behind the label, and unlike it says nothing of how the line looks.
+    A `remark` stands behind the label, and unlike it says nothing of how the line looks. A "reference" is
+    what the others are read against. `names` say which each point is, where a reader can ask.
 
     >>> Line(label="Random Select", x=[1, 2], y=[10.0, 5.0]).kind
     'line'
@@ -24,8 +25,9 @@ class Line(Struct, frozen=True, kw_only=True):
     y: list[float]
     low: list[float] | None = None
     high: list[float] | None = None
-    kind: Literal["line", "dashed", "dots", "rings", "crosses"] = "line"
+    kind: Literal["line", "dashed", "reference", "dots", "rings", "crosses"] = "line"
     remark: str = ""
+    names: list[str] = []
 
 
 class Note(Struct, frozen=True):
@@ -43,7 +45,8 @@ class Note(Struct, frozen=True):
 class Chart(Struct, frozen=True, kw_only=True):
     """One pair of axes. `name` tells it from the other charts of its figure and is part of a file's name.
 
-    With `y_names` the y axis has names instead of numbers, from the top: y = 0, 1, … are their places.
+    With `y_names` the y axis has names instead of numbers, from the top: y = 0, 1, … are their places. Where
+    it is `square`, x and y are of one kind and share their scale.
 
     >>> Chart(name="loss", title="Branin", x_label="round", y_label="average loss", lines=[]).log_x
     False
@@ -58,6 +61,7 @@ class Chart(Struct, frozen=True, kw_only=True):
     log_x: bool = False
     log_y: bool = False
     y_names: list[str] = []
+    square: bool = False
 
 
 class Table(Struct, frozen=True, kw_only=True):

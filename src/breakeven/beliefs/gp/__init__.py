@@ -3,9 +3,26 @@
 Reading order: kernels, factor, posterior; projection, dictionary, capacity; likelihood, fitting; process.
 """
 
-from breakeven.beliefs.gp.kernels import Kernel, Matern, SquaredExponential
+from breakeven.beliefs.gp.kernels import (
+    SMOOTHNESS,
+    Kernel,
+    KernelName,
+    Matern,
+    SquaredExponential,
+    kernel_named,
+)
 from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.beliefs.gp.prior import Prior
 from breakeven.beliefs.gp.process import GaussianProcess
 
-__all__ = ["GaussianProcess", "Kernel", "Matern", "Parameters", "Prior", "SquaredExponential"]
+__all__ = [
+    "SMOOTHNESS",
+    "GaussianProcess",
+    "Kernel",
+    "KernelName",
+    "Matern",
+    "Parameters",
+    "Prior",
+    "SquaredExponential",
+    "kernel_named",
+]

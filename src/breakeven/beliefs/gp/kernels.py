@@ -4,8 +4,8 @@ Notation: q = Σ_j (x_j − x'_j)² / ℓ_j², and k(x, x') = amplitude · shape
 is all that fitting needs. ℓ is one number, or one per dimension.
 """
 
-from math import sqrt
-from typing import Any
+from math import inf, sqrt
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -41,6 +41,10 @@ class Stationary:
     def exponent(self, dim: int) -> float:
         """The exponent of the paper's threshold for this kernel."""
         raise NotImplementedError
+
+    def frequencies(self, count: int, dim: int, random: np.random.Generator) -> Array:
+        """Rows ω of the spectrum, normal unless it is said otherwise: E cos(ω·(x − x')) is shape(q)."""
+        return random.standard_normal((count, dim)) * np.sqrt(self.weights(dim))
 
     def weights(self, dim: int) -> Array:
         """1/ℓ² for every dimension."""
@@ -161,8 +165,28 @@ class Matern(Stationary, msgspec.Struct, frozen=True, tag=True):
         """1/(2d+3)."""
         return theory.matern_exponent(dim)
 
+    def frequencies(self, count: int, dim: int, random: np.random.Generator) -> Array:
+        """Multivariate t with 2ν degrees of freedom."""
+        freedom = 2.0 * self.smoothness
+        tails = np.sqrt(freedom / random.chisquare(freedom, (count, 1)))
+        return super().frequencies(count, dim, random) * tails
+
 
 Kernel = SquaredExponential | Matern
+
+KernelName = Literal["se", "matern32", "matern52"]
+
+SMOOTHNESS: dict[KernelName, float] = {"se": inf, "matern32": 1.5, "matern52": 2.5}
+
+
+def kernel_named(name: KernelName, lengthscale: float | tuple[float, ...] = 1.0) -> Kernel:
+    """The kernel of this name.
+
+    >>> kernel_named("matern52", (1.0, 2.0))
+    Matern(smoothness=2.5, lengthscale=(1.0, 2.0), amplitude=1.0)
+    """
+    smoothness = SMOOTHNESS[name]
+    return SquaredExponential(lengthscale) if smoothness == inf else Matern(smoothness, lengthscale)
 
 
 class Fading:

@@ -1,0 +1,49 @@
+"""Numbers as people read them, on a terminal and on a page alike: digits only as long as they matter."""
+
+from math import floor, isfinite, isnan, log10
+
+DIGITS = 4
+SMALLEST, LARGEST = 1e-4, 1e16  # beyond them, powers of ten are easier to read than digits
+UNITS = ((1e13, 1e12, "tn"), (1e10, 1e9, "bn"), (1e7, 1e6, "M"))  # from which size on, the unit, its sign
+
+
+def amount(number: float) -> str:
+    """Four digits at least, thousands apart; from ten millions on in millions, and so on. Counts stay whole.
+
+    >>> amount(44200.0), amount(12.345), amount(0.3), amount(51.0), amount(1_234_567.8), amount(12_345_678)
+    ('44,200', '12.35', '0.3', '51', '1,234,568', '12,345,678')
+    >>> amount(21_300_000.0), amount(-3.06e10), amount(1e12), amount(2.5e13), amount(1.5e-7)
+    ('21.3M', '-30.6bn', '1,000bn', '25tn', '1.5e-7')
+    """
+    if isinstance(number, int):
+        return f"{number:,}"
+    if not isfinite(number):
+        return "–" if isnan(number) else "∞" if number > 0 else "-∞"
+    if number == 0:
+        return "0"
+    near = float(f"{number:.{DIGITS}g}")
+    if not SMALLEST <= abs(near) < LARGEST:
+        digits, power = f"{near:e}".split("e")
+        return f"{_trimmed(digits)}e{int(power)}"
+    unit, sign = unit_of(near)
+    return _written(number / unit) + sign
+
+
+def unit_of(number: float) -> tuple[float, str]:
+    """The unit that a number of this size is written in, and its sign.
+
+    >>> unit_of(3e10), unit_of(44_200.0)
+    ((1000000000.0, 'bn'), (1.0, ''))
+    """
+    fitting = ((unit, sign) for start, unit, sign in UNITS if abs(number) >= start)
+    return next(fitting, (1.0, ""))
+
+
+def _written(number: float) -> str:
+    """All digits before the point, and behind it what makes them four."""
+    decimals = max(0, DIGITS - 1 - floor(log10(abs(number))))
+    return _trimmed(f"{number:,.{decimals}f}")
+
+
+def _trimmed(digits: str) -> str:
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits

@@ -1,0 +1,220 @@
+"""A run as pictures and words, and the program that goes on from it."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from breakeven.tables import TableLearner, from_table, points, predicted, story
+from breakeven.tables.configuration import configuration
+from breakeven.values.amounts import amount
+from tests.tables.samples import run_of, smooth, typed
+
+PRICES = np.random.default_rng(1).lognormal(-1.0, 0.8, 80)
+
+
+@pytest.fixture(scope="module")
+def run():
+    return run_of(smooth(150), cost=0.5)
+
+
+@pytest.fixture(scope="module")
+def unbought():
+    return run_of(smooth(80), cost=0.5, rule="never")
+
+
+def charts_of(run, **how):
+    figures = [figure for section in story.sections(run, **how) for figure in section.figures]
+    return {chart.name: chart for figure in figures for chart in figure.charts}
+
+
+def words_of(run):
+    return " ".join(words for section in story.sections(run) for words in section.text)
+
+
+def lines_of(chart):
+    return {line.kind: line for line in chart.lines}
+
+
+# -- what the bill is about ------------------------------------------------------------------------------
+
+
+def test_facts_say_what_the_bill_is_about(run):
+    assert story.facts(run) == ["150 cases", "label `y`", "0.5 a label", "being wrong by 1 costs 1"]
+
+
+def test_facts_say_where_prices_come_from():
+    run = run_of(typed(30).with_columns(price=2.0), type="kind", cost=None, cost_column="price")
+    assert "prices from `price`, on average 2 a label" in story.facts(run)
+
+
+def test_noise_is_spoken_of_only_where_it_is_known_and_matters(run, unbought):
+    assert "of a standard deviation of 0.1" in story.about_errors(run)
+    assert "over those not labelled" in story.about_errors(run)
+    everything = run_of(typed(60), type="kind", rule="always")
+    assert "noise alone" not in story.about_errors(everything) + story.about_errors(unbought)
+
+
+# -- charts ----------------------------------------------------------------------------------------------
+
+
+def test_charts_are_thinned_and_keep_the_last_case(monkeypatch):
+    monkeypatch.setattr(points, "MOST", 30)
+    charts = charts_of(run_of(smooth(200), cost=0.5))
+    assert set(charts) == {"money", "error", "bought", "predicted", "calibration"}
+    assert all(sum(len(line.x) for line in chart.lines) <= 30 for chart in charts.values())
+    assert {line.x[-1] for line in charts["money"].lines} == {200.0}
+
+
+def test_money_ends_at_the_bill(run):
+    total, everyone, spend = charts_of(run)["money"].lines
+    ledger = run.learner.learner.ledger
+    error = run.decisions.collect()["error"].sum()
+    assert spend.y[-1] == pytest.approx(ledger.label_spend)
+    assert total.y[-1] == pytest.approx(ledger.label_spend + error)
+    assert everyone.y[-1] == 75.0
+
+
+def test_errors_are_those_of_unlabelled_cases(run):
+    chart = charts_of(run)["error"]
+    unlabelled = run.decisions.collect().filter(~pl.col("wants_label"))
+    means, noise = chart.lines
+    assert np.mean(means.y) == pytest.approx(unlabelled["error"].mean(), rel=0.1)
+    assert all(low <= y <= high for low, y, high in zip(means.low, means.y, means.high, strict=True))
+    assert noise.kind == "reference"
+    each, unsure = amount(unlabelled["error"].sum() / 150), amount(unlabelled["error"].mean())
+    assert f"{each} a case, where labelled ones count as right, and {unsure} a case that" in words_of(run)
+
+
+def test_where_everything_is_labelled_there_are_no_errors():
+    run = run_of(typed(60), type="kind", rule="always")
+    assert set(charts_of(run)) == {"money", "bought"}
+    assert "Every case was labelled, so there are no errors." in words_of(run)
+
+
+@pytest.mark.parametrize(
+    ("rule", "limit", "words"),
+    [
+        ("value", "its price", "one that would save more than its price"),
+        ("threshold", "threshold", "its uncertainty lies above the threshold"),
+        ("variable", "limit", "above a limit that moves with every answer"),
+        ("random", None, "drawn at random, whatever its uncertainty"),
+        ("always", None, "Everything was labelled"),
+    ],
+)
+def test_every_rule_says_what_it_went_by_and_draws_no_limit_it_has_not(rule, limit, words):
+    run = run_of(smooth(80), cost=0.5, rule=rule)
+    drawn = lines_of(charts_of(run)["bought"])
+    assert (drawn["reference"].label if "reference" in drawn else None) == limit
+    assert words in words_of(run)
+
+
+def test_who_never_asks_has_nothing_to_draw_but_errors(unbought):
+    assert set(charts_of(unbought)) == {"money", "error", "predicted"}
+    said = words_of(unbought)
+    assert "Nothing was labelled" in said
+    assert "80 cases came before anything was known; intervals of theirs are left out." in said
+
+
+def test_where_prices_differ_savings_are_in_prices():
+    frame = smooth(80).with_columns(price=pl.Series(PRICES))
+    run = run_of(frame, cost=None, cost_column="price", features=("a", "b"))
+    drawn = lines_of(charts_of(run)["bought"])
+    assert set(drawn["reference"].y) == {1.0}
+    assert min(drawn["crosses"].y) > 1.0 > max(drawn["dots"].y)
+
+
+def test_cases_of_which_nothing_was_known_are_counted_not_drawn():
+    run = run_of(smooth(80), cost=0.5, rule="threshold")
+    known = run.decisions.collect()["uncertainty"].is_not_null()
+    drawn = lines_of(charts_of(run)["bought"])
+    assert known.sum() < 80
+    assert len(drawn["dots"].x) + len(drawn["crosses"].x) == known.sum()
+    assert f"Not drawn: {80 - known.sum()} cases of which nothing was known yet" in words_of(run)
+
+
+def test_all_that_is_one_rules_has_its_name(run):
+    charts = charts_of(run)
+    assert all("breakeven" in [line.label for line in chart.lines] for chart in charts.values())
+
+
+def test_intervals_are_judged_by_what_they_held():
+    assert predicted._verdict(0.0, 400).endswith("0.0% of the labels, fewer than promised: predictions are "
+                                                 "less sure than they say.")  # fmt: skip
+    assert predicted._verdict(1.0, 400).endswith("predictions are surer than they say.")
+    assert predicted._verdict(1.0, 4).endswith("about as many as promised.")
+
+
+def test_tables_beside_charts_are_short_whatever_the_run():
+    for rows in (30, 300):
+        sections = story.sections(run_of(typed(rows), type="kind", cost=2.0))
+        tables = [figure.data for section in sections for figure in section.figures if figure.data.rows]
+        assert [table.name for table in tables] == ["money", "error", "calibration"]
+        assert all(len(table.rows) <= 30 for table in tables)
+        assert tables[0].columns == ["case", "spent on labels", "total", "label everyone"]
+
+
+def test_labels_that_are_all_alike_have_a_story():
+    assert set(charts_of(run_of(smooth(60).with_columns(y=pl.lit(5.0)), cost=0.5))) >= {"money", "predicted"}
+
+
+# -- what is not told ------------------------------------------------------------------------------------
+
+
+def test_no_ids_and_no_features_are_in_the_story_unless_ids_are_asked_for():
+    frame = smooth(60).with_columns(who=pl.Series([f"secret-{i}" for i in range(60)]))
+    outcome = from_table(frame, label="y", cost=0.5, id="who")
+    assert "secret" not in str(outcome.bill)
+    assert f"{frame['a'][3]}" not in str(outcome.bill)
+    outcome.ids = True
+    assert all(f"secret-{i}" in str(outcome.bill) for i in range(5, 60))
+
+
+# -- the program to copy ---------------------------------------------------------------------------------
+
+
+def started(text):
+    scope = {}
+    exec(compile(text, "configuration", "exec"), scope)
+    return scope
+
+
+def test_the_program_runs_as_it_is_and_keeps_what_it_learns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    outcome = from_table(smooth(60), label="y", cost=0.1)
+    outcome.write("some/bill")
+    program = started(outcome.bill.configuration)
+    decision = program["decide"]({"a": 9.0, "b": -9.0})
+    assert decision.reason == "worth_it"
+    program["tell"](decision.id, 1.0)
+    again = TableLearner.open("some/bill").learner
+    assert (again.rounds, again.rule.horizon, len(again.pending)) == (61, 120, 0)
+
+
+def test_the_program_reads_ids_and_prices_from_the_row(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = typed(60).with_columns(price=2.0, who=pl.int_range(60))
+    outcome = from_table(frame, label="y", type="kind", cost_column="price", id="who")
+    outcome.write("bill")
+    decision = started(outcome.bill.configuration)["decide"]({"kind": "new", "price": 7.0, "who": 1000})
+    assert (decision.id, decision.cost) == ("1000", 7.0)
+
+
+def test_the_same_run_again_has_all_that_was_asked(run):
+    assert "# the same run again: breakeven.from_table(table, label='y', cost=0.5)" in configuration(
+        run, "bill"
+    )
+    other = run_of(typed(40), type="kind", seeds=typed(50, seed=1), rule="random", chance=0.25)
+    asked = "(table, label='y', cost=1.0, type='kind', rule='random', chance=0.25, seed_labels=owned)"
+    assert asked in configuration(other, "bill", seeds=True)
+
+
+def test_a_horizon_still_to_come_is_kept():
+    assert "reprice" not in configuration(run_of(typed(40), type="kind", horizon=500), "bill")
+
+
+def test_odd_names_do_not_break_the_program(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    odd = 'a "quoted"\n\'\'\' """ name'
+    outcome = from_table(typed(40).rename({"kind": odd}), label="y", cost=1.0, type=odd)
+    outcome.write("it's a folder")
+    assert started(outcome.bill.configuration)["decide"]({odd: "t1"}).id == "41"
