@@ -11,9 +11,9 @@ import numpy as np
 from breakeven import GaussianProcess, Learner, Prior, Value, simulate
 from breakeven.cli.demo import EXAM, patients
 from breakeven.datasets import BRANIN, branin_stream
-from breakeven.tables.cases import read_cases
 from breakeven.tables.options import Options
-from breakeven.tables.run import run
+from breakeven.tables.reading.cases import read_cases
+from breakeven.tables.running.run import run
 
 HERE = Path(__file__).parent
 

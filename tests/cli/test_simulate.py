@@ -180,7 +180,7 @@ def test_a_second_ctrl_c_ends_at_once():
 def test_who_is_told_to_terminate_leaves_the_bill_and_nothing_else(monkeypatch, cases, own):
     (own / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(own / "tmp"))
-    on_disk = "from breakeven.tables import record; record.IN_MEMORY = 0"
+    on_disk = "from breakeven.tables.running import record; record.IN_MEMORY = 0"
     with started(own, cases, "--cost", 0.5, "--trials", 100_000, before=on_disk) as running:
         wait_for(running, own / "bill" / "summary.json")
         assert list((own / "tmp").iterdir())

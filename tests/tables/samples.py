@@ -3,11 +3,11 @@
 import numpy as np
 import polars as pl
 
-from breakeven.tables.cases import read_cases
-from breakeven.tables.frames import framed
 from breakeven.tables.options import Options
-from breakeven.tables.run import run
-from breakeven.tables.source import open_table
+from breakeven.tables.reading.cases import read_cases
+from breakeven.tables.reading.frames import framed
+from breakeven.tables.reading.source import open_table
+from breakeven.tables.running.run import run
 
 
 def smooth(rows=120, seed=0, unit=1.0):

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from breakeven.errors import InvalidInput
-from breakeven.tables.cases import read_cases
-from breakeven.tables.frames import framed
-from breakeven.tables.source import BadTable, open_table
+from breakeven.tables.reading.cases import read_cases
+from breakeven.tables.reading.frames import framed
+from breakeven.tables.reading.source import BadTable, open_table
 from tests.tables.samples import cases_in, cases_of, run_of, smooth
 
 TABLE = pl.DataFrame(

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from breakeven.errors import InvalidInput
-from breakeven.tables.columns import Columns, Feature
-from breakeven.tables.kinds import READERS, one, read
+from breakeven.tables.reading.columns import Columns, Feature
+from breakeven.tables.reading.kinds import READERS, one, read
 from tests.tables.samples import cases_in, cases_of
 
 VALUES = (

@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from breakeven.tables import from_table, others
+from breakeven.tables import from_table
+from breakeven.tables.billing import others
+from breakeven.tables.billing.rivals import equal_chance
 from breakeven.tables.program import Wish, carry_out
-from breakeven.tables.rivals import equal_chance
 from breakeven.values.sweeps import FACTORS
 from tests.tables.samples import cases_of, smooth, typed
 

@@ -11,7 +11,7 @@ import breakeven
 from breakeven.errors import InvalidInput
 from breakeven.files import UnwritableFolder
 from breakeven.tables import TableLearner, from_table
-from breakeven.tables.learner import UnreadableBill
+from breakeven.tables.running.learner import UnreadableBill
 from tests.tables.samples import smooth, typed
 
 

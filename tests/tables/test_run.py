@@ -11,10 +11,10 @@ from breakeven import GaussianProcess, Learner, TypeMeans, Value, simulate
 from breakeven.beliefs import Prior
 from breakeven.errors import InvalidInput
 from breakeven.learner.bulk import stream as compiled
-from breakeven.tables import bulk
-from breakeven.tables.bill import row_of
+from breakeven.tables.billing.bill import row_of
 from breakeven.tables.outcome import Outcome
-from breakeven.tables.run import _Walk
+from breakeven.tables.running import bulk
+from breakeven.tables.running.run import _Walk
 from breakeven.values import Decision
 from tests.tables.samples import run_of, smooth, typed
 
@@ -290,8 +290,8 @@ def test_compiled_loops_give_every_reason():
 def test_long_tables_are_kept_on_disk(monkeypatch):
     frame = smooth(100)
     here = run_of(frame).decisions.collect()
-    monkeypatch.setattr("breakeven.tables.record.IN_MEMORY", 10)
-    monkeypatch.setattr("breakeven.tables.record.KEPT", 16)
+    monkeypatch.setattr("breakeven.tables.running.record.IN_MEMORY", 10)
+    monkeypatch.setattr("breakeven.tables.running.record.KEPT", 16)
     run = run_of(frame)
     folder = run.record._folder
     assert len(list(folder.iterdir())) > 3

@@ -4,8 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from breakeven.tables import TableLearner, from_table, points, predicted, story
-from breakeven.tables.configuration import configuration
+from breakeven.tables import TableLearner, from_table
+from breakeven.tables.telling import points, predicted, story
+from breakeven.tables.telling.configuration import configuration
 from breakeven.values.amounts import amount
 from tests.tables.samples import run_of, smooth, typed
 

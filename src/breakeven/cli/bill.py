@@ -11,9 +11,9 @@ from breakeven.cli.output import amount, as_line, print_json, table
 from breakeven.cli.progress import rounds
 
 if TYPE_CHECKING:
-    from breakeven.tables.cases import Cases
     from breakeven.tables.outcome import Outcome
     from breakeven.tables.program import Wish
+    from breakeven.tables.reading.cases import Cases
     from breakeven.values import BillRow, Sweep
 
 WIDTH = 80

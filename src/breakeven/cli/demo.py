@@ -8,7 +8,7 @@ import typer
 from breakeven.cli.output import AsJson
 
 if TYPE_CHECKING:
-    from breakeven.tables.source import Source
+    from breakeven.tables.reading.source import Source
 
 EXAM = 100.0
 STORY = f"""442 diabetes patients arrive one by one. The label is a disease score a year later;
@@ -41,7 +41,7 @@ def patients() -> "Source":
     import polars as pl
 
     from breakeven.errors import BreakevenError
-    from breakeven.tables.source import Source
+    from breakeven.tables.reading.source import Source
 
     try:
         from sklearn.datasets import load_diabetes

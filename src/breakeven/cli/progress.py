@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-    from breakeven.tables.run import Progress as Rounds
+    from breakeven.tables.running.run import Progress as Rounds
 
 Progress = Callable[[int, int | None], None]
 Counts = Callable[[str, int, int], None]

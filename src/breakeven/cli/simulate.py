@@ -75,7 +75,7 @@ def simulate(
     check_polars()
     from breakeven.cli.bill import present
     from breakeven.tables.program import Wish, read
-    from breakeven.tables.source import open_table
+    from breakeven.tables.reading.source import open_table
 
     options = Options(
         label=label,

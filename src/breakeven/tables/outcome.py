@@ -9,14 +9,14 @@ import msgspec
 import polars as pl
 
 from breakeven import files
-from breakeven.tables.bill import final_noise, first_rows, name_of, noise_share, row_of
-from breakeven.tables.bought import prices_differ
-from breakeven.tables.cases import Cases
-from breakeven.tables.configuration import configuration
-from breakeven.tables.learner import SNAPSHOT, SUMMARY, TableLearner
-from breakeven.tables.prices import left_out, listed, sweep_of
-from breakeven.tables.run import Run
-from breakeven.tables.story import about_errors, facts, sections
+from breakeven.tables.billing.bill import final_noise, first_rows, name_of, noise_share, row_of
+from breakeven.tables.billing.prices import left_out, listed, sweep_of
+from breakeven.tables.reading.cases import Cases
+from breakeven.tables.running.learner import SNAPSHOT, SUMMARY, TableLearner
+from breakeven.tables.running.run import Run
+from breakeven.tables.telling.bought import prices_differ
+from breakeven.tables.telling.configuration import configuration
+from breakeven.tables.telling.story import about_errors, facts, sections
 from breakeven.values import Bill, BillRow, Sweep
 from breakeven.values.trials import mean_row
 
@@ -95,6 +95,8 @@ class Outcome:
                 f"Labels come {run.options.delay:,} rounds late; a labelled case still counts as answered by "
                 "its label."
             )
+        if self.seeds is not None:
+            said += [f"{len(self.seeds):,} labels were owned from the start.", *self.seeds.notes]
         if not run.whole:
             said.insert(0, f"Interrupted: all numbers are of the first {len(run.cases):,} cases.")
         return said + run.cases.notes + self.remarks

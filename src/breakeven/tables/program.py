@@ -6,12 +6,12 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 import msgspec
 
 from breakeven.errors import expect
-from breakeven.tables.cases import Cases, read_cases
+from breakeven.tables.billing.others import Others, Stopped
 from breakeven.tables.options import Options
-from breakeven.tables.others import Others, Stopped
 from breakeven.tables.outcome import Outcome
-from breakeven.tables.run import Progress, never, run
-from breakeven.tables.source import Source
+from breakeven.tables.reading.cases import Cases, read_cases
+from breakeven.tables.reading.source import Source
+from breakeven.tables.running.run import Progress, never, run
 
 Shown = Callable[[str], AbstractContextManager[Progress | None]]  # by title, while it runs
 

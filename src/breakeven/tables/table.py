@@ -50,9 +50,9 @@ def from_table(
     ('label everyone', 200.0)
     """
     check_polars()
-    from breakeven.tables.frames import framed
     from breakeven.tables.options import Options
     from breakeven.tables.program import Wish, carry_out, read
+    from breakeven.tables.reading.frames import framed
 
     wish = Wish(
         options=Options(label=label, cost=cost, **options), compare=compare, sweep=sweep, trials=trials

@@ -9,12 +9,12 @@ from statistics import NormalDist
 import polars as pl
 
 from breakeven.ledger import EXPECTED_NOISE
-from breakeven.tables import points
-from breakeven.tables.bill import EVERYONE, final_noise, name_of, noise_share, share_labelled
-from breakeven.tables.bought import bought
-from breakeven.tables.points import UNLABELLED
-from breakeven.tables.predicted import predicted
-from breakeven.tables.run import Run
+from breakeven.tables.billing.bill import EVERYONE, final_noise, name_of, noise_share, share_labelled
+from breakeven.tables.running.run import Run
+from breakeven.tables.telling import points
+from breakeven.tables.telling.bought import bought
+from breakeven.tables.telling.points import UNLABELLED
+from breakeven.tables.telling.predicted import predicted
 from breakeven.values import Chart, Figure, Section
 from breakeven.values.amounts import amount
 

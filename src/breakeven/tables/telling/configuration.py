@@ -4,7 +4,7 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from breakeven.rules import Value
-from breakeven.tables.run import Run
+from breakeven.tables.running.run import Run
 
 MOST_NAMES = 6  # of columns, before the rest is counted
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from breakeven.errors import expect
 from breakeven.errors.expect import shown
-from breakeven.tables.choice import check_name, choose, with_categories
-from breakeven.tables.columns import Columns
-from breakeven.tables.gaps import Gaps, begun, fill_notes, filled, left_out, without_gaps
 from breakeven.tables.options import Options
-from breakeven.tables.reading import COST, ID, LABEL, ROW, TYPE, read, roles_of
-from breakeven.tables.source import Source
+from breakeven.tables.reading.choice import check_name, choose, with_categories
+from breakeven.tables.reading.columns import Columns
+from breakeven.tables.reading.gaps import Gaps, begun, fill_notes, filled, left_out, without_gaps
+from breakeven.tables.reading.roles import COST, ID, LABEL, ROW, TYPE, read, roles_of
+from breakeven.tables.reading.source import Source
 
 Array = NDArray[np.float64]
 

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 
 from breakeven.errors.expect import shown
-from breakeven.tables import kinds
-from breakeven.tables.columns import Columns
-from breakeven.tables.kinds import Kind
 from breakeven.tables.options import Options
-from breakeven.tables.source import Source
+from breakeven.tables.reading import kinds
+from breakeven.tables.reading.columns import Columns
+from breakeven.tables.reading.kinds import Kind
+from breakeven.tables.reading.source import Source
 
 LABEL, TYPE, COST = "\0label", "\0type", "\0cost"  # no columns of a table are called so
 ORDER, ID, ROW = "\0order", "\0id", "\0row"

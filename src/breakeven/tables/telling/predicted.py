@@ -5,9 +5,9 @@ from statistics import NormalDist
 
 import polars as pl
 
-from breakeven.tables import points
-from breakeven.tables.bill import name_of
-from breakeven.tables.run import Run
+from breakeven.tables.billing.bill import name_of
+from breakeven.tables.running.run import Run
+from breakeven.tables.telling import points
 from breakeven.values import Chart, Figure, Section
 
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
+from breakeven.tables.reading.cases import Cases
 from breakeven.values import BillRow, Sweep, sweeps
 from breakeven.values.amounts import amount
 

@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from breakeven.errors import expect
-from breakeven.tables.faults import twice
-from breakeven.tables.source import BadTable, Source
+from breakeven.tables.reading.faults import twice
+from breakeven.tables.reading.source import BadTable, Source
 
 
 def framed(name: str, frame: Any) -> Source:

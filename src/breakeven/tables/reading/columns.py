@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from breakeven.errors import expect
-from breakeven.tables import kinds
-from breakeven.tables.kinds import Kind
+from breakeven.tables.reading import kinds
+from breakeven.tables.reading.kinds import Kind
 
 
 class Feature(Struct, frozen=True):

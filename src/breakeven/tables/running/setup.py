@@ -4,9 +4,9 @@ from breakeven.beliefs import Belief, GaussianProcess, Prior, TypeMeans
 from breakeven.beliefs.gp import kernel_named
 from breakeven.learner import Learner
 from breakeven.rules import Always, Budget, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
-from breakeven.tables.columns import Columns
 from breakeven.tables.options import Options
-from breakeven.tables.scaling import ARRIVALS
+from breakeven.tables.reading.columns import Columns
+from breakeven.tables.running.scaling import ARRIVALS
 
 WARMUP_PER_FEATURE = 5  # labels that the paper's rule fits its kernel to
 

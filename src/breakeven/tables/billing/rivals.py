@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.rules import Draws
-from breakeven.tables.bill import name_of, share_labelled
-from breakeven.tables.cases import Cases
-from breakeven.tables.noise import noise_of
+from breakeven.tables.billing.bill import name_of, share_labelled
 from breakeven.tables.options import Options
-from breakeven.tables.run import Run
-from breakeven.tables.setup import default_warmup
+from breakeven.tables.reading.cases import Cases
+from breakeven.tables.running.noise import noise_of
+from breakeven.tables.running.run import Run
+from breakeven.tables.running.setup import default_warmup
 
 Array = NDArray[np.float64]
 

@@ -6,11 +6,11 @@ from difflib import get_close_matches
 import polars as pl
 from msgspec.structs import replace
 
-from breakeven.tables import kinds
-from breakeven.tables.columns import Columns, Feature
-from breakeven.tables.kinds import Kind
 from breakeven.tables.options import Options
-from breakeven.tables.source import Source
+from breakeven.tables.reading import kinds
+from breakeven.tables.reading.columns import Columns, Feature
+from breakeven.tables.reading.kinds import Kind
+from breakeven.tables.reading.source import Source
 
 MOST = 100  # features: beyond these a process learns nothing
 SHOWN = 5  # names in a list of them

@@ -13,14 +13,14 @@ import polars as pl
 
 from breakeven.learner import Learner
 from breakeven.learner.replay import replay
-from breakeven.tables import bulk
-from breakeven.tables.cases import Cases
-from breakeven.tables.learner import TableLearner
-from breakeven.tables.noise import Noise, labels_of, measured, noise_of
 from breakeven.tables.options import Options
-from breakeven.tables.record import Record
-from breakeven.tables.scaling import ARRIVALS, LABELS, Scales
-from breakeven.tables.setup import default_warmup, make_learner
+from breakeven.tables.reading.cases import Cases
+from breakeven.tables.running import bulk
+from breakeven.tables.running.learner import TableLearner
+from breakeven.tables.running.noise import Noise, labels_of, measured, noise_of
+from breakeven.tables.running.record import Record
+from breakeven.tables.running.scaling import ARRIVALS, LABELS, Scales
+from breakeven.tables.running.setup import default_warmup, make_learner
 from breakeven.values import Event, Told
 
 Progress = Callable[[int, int, float], None]  # rounds done, rounds in all, money spent

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from breakeven.tables.bill import price_of_all, row_of
-from breakeven.tables.cases import Cases
+from breakeven.tables.billing.bill import price_of_all, row_of
+from breakeven.tables.billing.prices import factors, repriced
+from breakeven.tables.billing.rivals import rivals
 from breakeven.tables.options import OF_PRICES, Options
-from breakeven.tables.prices import factors, repriced
-from breakeven.tables.rivals import rivals
-from breakeven.tables.run import Progress, Run, run
+from breakeven.tables.reading.cases import Cases
+from breakeven.tables.running.run import Progress, Run, run
 from breakeven.values import BillRow
 
 ENOUGH = 250  # labels that a process may always buy: fits to so many take 2 or 3 seconds

@@ -8,7 +8,7 @@ from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.learner import bulk as loops
 from breakeven.rules import Always, RandomSelect, Rule, Threshold, Value
-from breakeven.tables.scaling import Scales
+from breakeven.tables.running.scaling import Scales
 
 CHUNK = 2_000_000  # rows at a time: enough for the loops, few enough to hear Ctrl-C
 

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from breakeven.ledger import EXPECTED_NOISE
-from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
-from breakeven.tables.run import Run
+from breakeven.tables.reading.cases import Cases
+from breakeven.tables.running.run import Run
 from breakeven.values import BillRow
 
 EVERYONE, NO_ONE = "label everyone", "label no one *"

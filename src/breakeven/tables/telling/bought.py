@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from breakeven.tables import points
-from breakeven.tables.bill import name_of
-from breakeven.tables.points import LABELLED, UNLABELLED
-from breakeven.tables.run import Run
+from breakeven.tables.billing.bill import name_of
+from breakeven.tables.running.run import Run
+from breakeven.tables.telling import points
+from breakeven.tables.telling.points import LABELLED, UNLABELLED
 from breakeven.values import Chart, Line, Section
 
 KNOWN = pl.col("y").is_finite().fill_null(value=False)

@@ -8,9 +8,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from breakeven.errors.expect import shown
-from breakeven.tables.columns import Feature
-from breakeven.tables.reading import ROW, Role
-from breakeven.tables.source import Source
+from breakeven.tables.reading.columns import Feature
+from breakeven.tables.reading.roles import ROW, Role
+from breakeven.tables.reading.source import Source
 
 Array = NDArray[np.float64]
 Gaps = NDArray[np.bool_]

@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from breakeven.tables.cases import Cases
-from breakeven.tables.scaling import Scales
+from breakeven.tables.reading.cases import Cases
+from breakeven.tables.running.scaling import Scales
 from breakeven.values import Decision
 
 KEPT = 50_000  # decisions as objects, before they become a table

@@ -20,8 +20,8 @@ from typing import IO, NoReturn
 import polars as pl
 
 from breakeven.errors import BreakevenError
-from breakeven.tables.faults import Fault, bad_header, bad_json, bad_text, cut_short
-from breakeven.tables.formats import GZIP, PARQUET, foreign, head_of, header, is_json
+from breakeven.tables.reading.faults import Fault, bad_header, bad_json, bad_text, cut_short
+from breakeven.tables.reading.formats import GZIP, PARQUET, foreign, head_of, header, is_json
 
 BATCH = 250_000  # rows at a time
 
@@ -107,7 +107,7 @@ def open_table(path: str | Path) -> Source:
 
     >>> open_table("/no/such.csv")
     Traceback (most recent call last):
-    breakeven.tables.source.BadTable: /no/such.csv: expected a file, got none of that name
+    breakeven.tables.reading.source.BadTable: /no/such.csv: expected a file, got none of that name
     """
     name = str(path)
     if name == "-":

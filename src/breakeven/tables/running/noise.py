@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from breakeven.errors import expect
-from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
+from breakeven.tables.reading.cases import Cases
 
 FIRST = 20  # arrivals that are all labelled where the noise is not known
 REPEATS = 10  # labels beyond the first of their type that are enough to go by

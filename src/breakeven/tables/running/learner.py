@@ -12,8 +12,8 @@ from breakeven.errors import BreakevenError, expect
 from breakeven.learner import Learner, Pending
 from breakeven.ledger import Ledger
 from breakeven.rules import Rule
-from breakeven.tables.columns import Columns
-from breakeven.tables.scaling import Scales
+from breakeven.tables.reading.columns import Columns
+from breakeven.tables.running.scaling import Scales
 from breakeven.values import Decision, Labeller, Prediction
 
 SNAPSHOT, SUMMARY = "learner.snapshot", "summary.json"
@@ -40,7 +40,7 @@ class TableLearner:
     `learner` is the learner inside, in standardised units: go by the verbs here, whose units are the table's.
 
     >>> from breakeven import GaussianProcess, Threshold
-    >>> from breakeven.tables.columns import Feature
+    >>> from breakeven.tables.reading.columns import Feature
     >>> inside = Learner(GaussianProcess(1, noise_std=0.1), Threshold(), label_cost=1.0)
     >>> columns = Columns("score", features=(Feature("age"),))
     >>> patients = TableLearner(inside, columns, Scales((50.0,), (10.0,), 100.0, 20.0))

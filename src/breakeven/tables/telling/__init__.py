@@ -1,0 +1,1 @@
+"""A run as pictures and words."""
