@@ -14,9 +14,10 @@ from breakeven.learner.bulk import stream as compiled
 from breakeven.tables.billing.bill import row_of
 from breakeven.tables.outcome import Outcome
 from breakeven.tables.running import bulk
+from breakeven.tables.running.noise import noise_of
 from breakeven.tables.running.run import _Walk
 from breakeven.values import Decision
-from tests.tables.samples import run_of, smooth, typed
+from tests.tables.samples import cases_of, run_of, smooth, typed
 
 
 def wanted(run):
@@ -185,6 +186,15 @@ def test_the_noise_of_types_is_pooled_from_the_first_labels_which_are_all_bought
     assert table["reason"].head(run.noise.warmup).to_list() == ["warmup"] * run.noise.warmup
     assert 20 <= run.noise.warmup <= 30
     assert run.noise.std == pytest.approx(0.5, rel=0.5)
+
+
+@pytest.mark.parametrize(("rows", "repeats"), [(400, 10), (50_000, 50), (300_000, 100)])
+def test_a_longer_stream_goes_by_more_labels_for_its_noise(rows, repeats):
+    cases, asked = cases_of(typed(rows, types=30), type="kind")
+    needed = noise_of(cases, None, asked).warmup
+    first = cases.part(0, needed)
+    assert needed - len(set(first)) == repeats
+    assert needed - 1 - len(set(first[:-1])) < repeats
 
 
 def test_owned_labels_tell_the_noise_for_nothing():

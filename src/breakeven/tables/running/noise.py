@@ -12,8 +12,9 @@ from breakeven.tables.options import Options
 from breakeven.tables.reading.cases import Cases
 
 FIRST = 20  # arrivals that are all labelled where the noise is not known
-REPEATS = 10  # labels beyond the first of their type that are enough to go by
+REPEATS, MOST = 10, 100  # labels beyond the first of their type, at least and at most, to go by
 LONGEST = 200  # arrivals after which we go by what there is
+PART = 1_000  # a label more for so many arrivals of a long stream
 
 
 class Noise(NamedTuple):
@@ -45,13 +46,19 @@ def noise_of(cases: Cases, seeds: Cases | None, options: Options) -> Noise:
             "a number: with a delay the first labels, which would tell, come too late",
             None,
         )
-    return Noise(None, _rounds_needed(list(cases.part(0, min(LONGEST, len(cases))))))
+    return Noise(None, _rounds_needed(cases))
 
 
-def _rounds_needed(types: list[Any]) -> int:
+def _rounds_needed(cases: Cases) -> int:
     """After how many arrivals there are enough labels beyond the first of their type; all, if never."""
-    enough = (n for n in range(FIRST, len(types)) if n - len(set(types[:n])) >= REPEATS)
-    return next(enough, len(types))
+    wanted = min(max(REPEATS, len(cases) // PART), MOST)
+    longest = min(max(LONGEST, 10 * wanted), len(cases))
+    seen: set[Any] = set()
+    for count, one in enumerate(cases.part(0, longest), start=1):
+        seen.add(one)
+        if count >= FIRST and count - len(seen) >= wanted:
+            return count
+    return longest
 
 
 def measured(labels: Sequence[tuple[Any, float]], bought: int) -> Noise:
