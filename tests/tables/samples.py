@@ -26,15 +26,20 @@ def typed(rows=400, types=5, seed=0):
     return pl.DataFrame({"kind": [f"t{one}" for one in which], "y": y})
 
 
+def asked_for(**options):
+    price = {} if "cost_column" in options else {"cost": 1.0}
+    return Options(**{"label": "y", **price, **options})
+
+
 def cases_of(frame, **options):
-    asked = Options(**{"label": "y", "cost": 1.0, **options})
+    asked = asked_for(**options)
     return read_cases(framed("the frame", frame), asked), asked
 
 
 def cases_in(path, text, **options):
     """The cases of a text file with these lines."""
     path.write_text(text)
-    return read_cases(open_table(path), Options(**{"label": "y", "cost": 1.0, **options}))
+    return read_cases(open_table(path), asked_for(**options))
 
 
 def run_of(frame, seeds=None, stop=lambda: False, **options):

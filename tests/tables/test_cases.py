@@ -373,6 +373,7 @@ def test_a_row_without_a_needed_value_is_refused():
 
 OPTIONS = {
     "no price": ({"cost": None}, "cost: expected what a label costs, or a column that says so"),
+    "two prices": ({"cost": 1.0, "cost_column": "price"}, "cost: expected none beside the prices in 'price'"),
     "a type and features": ({"type": "sex", "features": ("age",)}, "features: expected none beside a type"),
     "an unknown rule": ({"rule": "coin"}, "rule: expected one of 'value'"),
     "a negative price": ({"cost": -1.0}, "cost: expected a positive, finite number"),

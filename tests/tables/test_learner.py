@@ -84,3 +84,21 @@ def test_prices_in_a_column_are_those_of_the_row():
     assert clinic.decide({**ROW, "price": 11.0}, id="Ben", cost=3.0).cost == 3.0
     with pytest.raises(InvalidInput, match="price"):
         clinic.decide(ROW)
+
+
+def test_labels_may_be_told_as_the_table_has_them():
+    frame = far().with_columns(pl.col("y") > 5.0 * UNIT)
+    clinic = run_of(frame, cost=0.1).learner
+    for number, label in enumerate((True, 0, "true")):
+        clinic.decide(ROW, id=f"p{number}", force=True)
+        assert -1.0 < clinic.tell(f"p{number}", label).mean < 2.0
+    with pytest.raises(InvalidInput, match="y: expected true or false"):
+        clinic.learn(ROW, "maybe")
+
+
+def test_labellers_have_prices_of_their_own_beside_a_column_of_prices():
+    frame = far().with_columns(pl.Series("price", [20.0, 2.0] * 30))
+    clinic = run_of(frame, cost=None, cost_column="price").learner
+    clinic.reprice(labellers={"nurse": Labeller(2.0, 400.0), "mri": Labeller(50.0, 20.0)})
+    assert clinic.decide({**ROW, "price": 11.0}, id="Anna", force=True).cost in (2.0, 50.0)
+    assert clinic.decide(ROW, id="Ben", force=True, cost={"nurse": 1e9, "mri": 3.0}).cost == 3.0

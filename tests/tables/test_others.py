@@ -53,6 +53,26 @@ def test_random_buys_as_many_where_all_cost_the_same():
     assert rows["variable, equal spend"].labels > 0
 
 
+@pytest.mark.parametrize(
+    ("frame", "options"),
+    [
+        (typed(types=12), {"type": "kind", "noise_std": 0.5, "cost": 5.0}),
+        (typed(types=12), {"type": "kind", "cost": 5.0}),
+        (smooth(150), {"cost": 5.0}),
+        (smooth(150), {"cost": 5.0, "seed_labels": smooth(30, seed=1)}),
+    ],
+)
+def test_it_does_not_matter_where_zero_lies(frame, options):
+    far = dict(options)
+    if "seed_labels" in options:
+        far["seed_labels"] = options["seed_labels"].with_columns(pl.col("y") + 1000.0)
+    plain = from_table(frame, label="y", compare=True, **options)
+    moved = from_table(frame.with_columns(pl.col("y") + 1000.0), label="y", compare=True, **far)
+    for one, other in zip(plain.rows, moved.rows, strict=True):
+        assert (one.name, one.labels) == (other.name, other.labels)
+        assert one.total == pytest.approx(other.total, rel=1e-3), one.name
+
+
 @pytest.mark.parametrize(("frame", "options"), list(STREAMS.values())[:5], ids=list(STREAMS)[:5])
 def test_spend_is_equal_over_every_order(frame, options):
     outcome = from_table(frame, label="y", compare=True, trials=2, **options)
@@ -189,3 +209,10 @@ def test_orders_that_are_done_stay_if_there_are_two():
 def test_what_is_not_interrupted_is_whole():
     outcome = interrupted("other orders", 99)
     assert (len(outcome.orders), outcome.unfinished, outcome.remarks) == (3, [], [])
+
+
+def test_a_budget_that_cannot_pay_for_a_label_buys_none():
+    outcome = from_table(smooth(100), label="y", cost=5.0, rule="variable", budget=20.0, sweep=True)
+    bought = dict(zip(outcome.sweep.prices, outcome.sweep.labels, strict=True))
+    assert bought[5.0] > 0
+    assert bought[40.0] == bought[80.0] == 0

@@ -11,6 +11,7 @@ import breakeven
 from breakeven.errors import InvalidInput
 from breakeven.files import UnwritableFolder
 from breakeven.tables import TableLearner, from_table
+from breakeven.tables.reading.source import BadTable
 from breakeven.tables.running.learner import UnreadableBill
 from tests.tables.samples import smooth, typed
 
@@ -186,6 +187,12 @@ def test_a_name_alone_is_one_feature():
 def test_one_trial_or_fewer_than_none_are_refused(trials, message):
     with pytest.raises(InvalidInput, match=message):
         from_table(smooth(40), label="y", cost=0.5, trials=trials)
+
+
+def test_owned_labels_are_not_those_of_the_cases():
+    frame = smooth(60).with_columns(pl.int_range(60).alias("case"))
+    with pytest.raises(BadTable, match=r"seed labels, row 1, column 'case': expected labels of other"):
+        from_table(frame, label="y", cost=1.0, id="case", seed_labels=frame.tail(5))
 
 
 def test_seed_labels_come_from_a_frame_too():

@@ -69,11 +69,18 @@ def test_units_do_not_matter_to_types_under_any_rule(rule, noise_std, unit):
     assert wanted(plain) == wanted(scaled)
 
 
-@pytest.mark.parametrize("rule", ["threshold", "variable"])
-def test_units_do_not_matter_to_other_rules(rule):
+@pytest.mark.parametrize("rule", ["value", "threshold", "variable"])
+@pytest.mark.parametrize("noise_std", [None, 0.1])
+@pytest.mark.parametrize("unit", [1e-9, 1e3])
+def test_units_do_not_matter_to_any_rule(rule, noise_std, unit):
     frame = smooth(100)
-    other = frame.with_columns(pl.col("y") * 1e3)
-    assert wanted(run_of(frame, rule=rule)) == wanted(run_of(other, rule=rule, cost=1e3))
+    other = frame.with_columns(pl.col("y") * unit)
+    known = None if noise_std is None else noise_std * unit
+    plain, scaled = (
+        run_of(frame, rule=rule, noise_std=noise_std),
+        run_of(other, rule=rule, noise_std=known, cost=unit),
+    )
+    assert wanted(plain) == wanted(scaled)
 
 
 @pytest.mark.parametrize("rule", ["value", "threshold", "random", "variable"])

@@ -168,6 +168,8 @@ BAD = {
     "nothing": (b"", "expected a table with a header and rows, got nothing: it is empty"),
     "blanks": (b" \n\n", "expected a table with a header and rows, got nothing: it is empty"),
     "a header": (b"a,y\n", "expected rows below the header, got none"),
+    "a header and blanks": (b"a,y\n\n", "expected rows below the header, got none"),
+    "no end to the first row": (b'a,y\n1,"2\n3,4', "row 1: expected quotes in pairs around a field"),
     "too long a row": (b"a,y\n1,2\n3,4,5\n", "row 2: expected 2 fields, as in the header, got 3"),
     "no UTF-8": (b"a,y\n1,2\n3,\xff\n", r"row 2, column 'y': expected text in UTF-8, got the bytes b'\xff'"),
     "no JSON": (

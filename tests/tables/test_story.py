@@ -59,7 +59,7 @@ def test_noise_is_spoken_of_only_where_it_is_known_and_matters(run, unbought):
 
 
 def test_charts_are_thinned_and_keep_the_last_case(monkeypatch):
-    monkeypatch.setattr(points, "MOST", 30)
+    monkeypatch.setattr(points, "MOST_POINTS", 30)
     charts = charts_of(run_of(smooth(200), cost=0.5))
     assert set(charts) == {"money", "error", "bought", "predicted", "calibration"}
     assert all(sum(len(line.x) for line in chart.lines) <= 30 for chart in charts.values())

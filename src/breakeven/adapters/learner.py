@@ -7,7 +7,7 @@ question about the very same point; where none is open, it is a gift.
 import warnings
 from typing import Any
 
-from breakeven.beliefs import GaussianProcess, Prior
+from breakeven.beliefs import untuned
 from breakeven.beliefs.gp import Kernel
 from breakeven.errors import expect
 from breakeven.learner import Learner
@@ -80,7 +80,5 @@ def learner_for(
     seed: int = 0,
 ) -> AdaptedLearner:
     """A learner of rows of `dim` numbers, of any scale."""
-    belief = GaussianProcess(
-        dim, noise_std, kernel, mean="fit", fit="growing", capacity="auto", prior=Prior()
-    )
+    belief = untuned(dim, noise_std, kernel)
     return AdaptedLearner(belief, Value(horizon), label_cost=label_cost, error_cost=error_cost, seed=seed)

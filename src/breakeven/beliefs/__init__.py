@@ -5,7 +5,16 @@ A belief knows nothing of prices, rounds or rules.
 
 from breakeven.beliefs.belief import Belief
 from breakeven.beliefs.cells import Cells
-from breakeven.beliefs.gp import GaussianProcess, Matern, Prior, SquaredExponential
+from breakeven.beliefs.gp import GaussianProcess, Matern, Prior, SquaredExponential, untuned
 from breakeven.beliefs.types import TypeMeans
 
-__all__ = ["Belief", "Cells", "GaussianProcess", "Matern", "Prior", "SquaredExponential", "TypeMeans"]
+__all__ = [
+    "Belief",
+    "Cells",
+    "GaussianProcess",
+    "Matern",
+    "Prior",
+    "SquaredExponential",
+    "TypeMeans",
+    "untuned",
+]

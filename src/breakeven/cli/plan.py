@@ -9,6 +9,7 @@ from breakeven.beliefs.gp import KernelName
 from breakeven.cli.bill import filled, table_of_prices, table_of_ways
 from breakeven.cli.output import AsJson, amount, print_json, table
 from breakeven.cli.progress import bar
+from breakeven.values.bill import ABOUT_NO_ONE
 
 if TYPE_CHECKING:
     from breakeven.planning.plan import Plan
@@ -87,7 +88,7 @@ def _errors(setting: "Setting") -> list[str]:
         "Errors are against labels, as in `breakeven simulate`: a labelled arrival counts as right, any "
         "other is wrong by the distance from prediction to label. Noise alone would make a perfect "
         f"prediction wrong by {amount(EXPECTED_NOISE * setting.noise_std)} on average.",
-        "* Label no one, and predict the median of all labels, which is known only afterwards.",
+        ABOUT_NO_ONE,
     ]
 
 

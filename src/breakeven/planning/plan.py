@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from breakeven.beliefs import GaussianProcess, Prior, TypeMeans
+from breakeven.beliefs import GaussianProcess, TypeMeans, untuned
 from breakeven.datasets import Stream
 from breakeven.learner import Learner
 from breakeven.planning.guarantees import Proven, proven
@@ -19,12 +19,12 @@ from breakeven.planning.streams import stream_of
 from breakeven.rules import Threshold, Value
 from breakeven.simulate import Trace, simulate
 from breakeven.values import BillRow, Sweep
+from breakeven.values.bill import EVERYONE, NO_ONE
 from breakeven.values.sweeps import factors, sweep_of
 from breakeven.values.trials import mean_row
 
 Counts = Callable[[int, int], None]  # runs done, runs in all
 
-EVERYONE, NO_ONE = "label everyone", "label no one *"
 OURS, PAPERS = "breakeven", "the paper's threshold"
 
 
@@ -51,7 +51,7 @@ class _Trial(NamedTuple):
 
 def plan(setting: Setting, progress: Counts | None = None) -> Plan:
     """Simulate what is expected."""
-    prices = [factor * setting.cost for factor in factors(setting.cost, setting.cost)]
+    prices = [factor * setting.cost for factor in factors(setting.cost)]
     whole = setting.trials * (len(prices) + 1)
     done = iter(range(1, whole + 1))
 
@@ -63,10 +63,12 @@ def plan(setting: Setting, progress: Counts | None = None) -> Plan:
 
     trials = [_trial(setting, prices, stream_of(setting, trial), run) for trial in range(setting.trials)]
     ways = zip(*(trial.rows for trial in trials), strict=True)
+    sweep = sweep_of({price: mean_row(OURS, [trial.bills[price] for trial in trials]) for price in prices})
+    assert sweep is not None  # one price can always be doubled, or halved
     return Plan(
         setting=setting,
         rows=[mean_row(rows[0].name, rows) for rows in ways],
-        sweep=sweep_of({price: mean_row(OURS, [trial.bills[price] for trial in trials]) for price in prices}),
+        sweep=sweep,
         against_f=mean_row(PAPERS, [trial.against_f for trial in trials]),
         proven=proven(setting),
     )
@@ -123,9 +125,7 @@ def _value(setting: Setting) -> Learner:
     else:
         lengths = (setting.lengthscale,) * setting.dim
         kernel = msgspec.structs.replace(setting.function_kernel, lengthscale=lengths)
-        belief = GaussianProcess(
-            setting.dim, setting.noise_std, kernel, "fit", "growing", "auto", prior=Prior()
-        )
+        belief = untuned(setting.dim, setting.noise_std, kernel)
     return _learner(belief, Value(horizon=setting.rounds, scored="labels"), setting)
 
 

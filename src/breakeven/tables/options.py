@@ -49,6 +49,8 @@ class Options(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.cost is None and self.cost_column is None:
             expect.refuse("cost", "what a label costs, or a column that says so", None)
+        if self.cost is not None and self.cost_column is not None:
+            expect.refuse("cost", f"none beside the prices in {self.cost_column!r}", self.cost)
         if self.features is not None and self.type is not None:
             expect.refuse(
                 "features", "none beside a type: a type is all that is known of an arrival", self.features

@@ -10,7 +10,7 @@ import polars as pl
 
 from breakeven import files
 from breakeven.tables.billing.bill import final_noise, first_rows, name_of, noise_share, row_of
-from breakeven.tables.billing.prices import left_out, listed, sweep_of
+from breakeven.tables.billing.prices import prices_left_out
 from breakeven.tables.reading.cases import Cases
 from breakeven.tables.running.learner import SNAPSHOT, SUMMARY, TableLearner
 from breakeven.tables.running.run import Run
@@ -18,6 +18,9 @@ from breakeven.tables.telling.bought import prices_differ
 from breakeven.tables.telling.configuration import configuration
 from breakeven.tables.telling.story import about_errors, facts, sections
 from breakeven.values import Bill, BillRow, Sweep
+from breakeven.values.amounts import listed
+from breakeven.values.bill import ABOUT_NO_ONE
+from breakeven.values.sweeps import sweep_of
 from breakeven.values.trials import mean_row
 
 DECISIONS = "decisions.parquet"
@@ -69,7 +72,7 @@ class Outcome:
     @property
     def remarks(self) -> list[str]:
         """What was asked for besides the bill and is not there, or not all of it."""
-        said = left_out(self.prices)
+        said = prices_left_out(self.prices)
         if self.unfinished:
             said.append(
                 f"Interrupted: {listed(self.unfinished)} were not run to the end; what was done by then is "
@@ -86,10 +89,7 @@ class Outcome:
     def notes(self) -> list[str]:
         """How to read the bill."""
         run = self.run
-        said = [
-            about_errors(run),
-            "* Label no one, and predict the median of all labels, which is known only afterwards.",
-        ]
+        said = [about_errors(run), ABOUT_NO_ONE]
         if run.options.delay:
             said.append(
                 f"Labels come {run.options.delay:,} rounds late; a labelled case still counts as answered by "

@@ -42,13 +42,19 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(source: Source, wish: Wish, seeds: Source | None = None) -> tuple[Cases, Cases | None]:
-    """The cases, and the labels already owned."""
+    """The cases, and the labels already owned, of which none is a case's own."""
     cases, options = read_cases(source, wish.options), wish.options
     if seeds is None:
         return cases, None
-    return cases, read_cases(
-        seeds, options.but(order=None, id=None, cost_column=None, cost=1.0), cases.columns
-    )
+    id = options.id if options.id in seeds.columns else None
+    owned = read_cases(seeds, options.but(order=None, id=id, cost_column=None, cost=1.0), cases.columns)
+    if cases.ids is not None and owned.ids is not None:
+        both = owned.ids.is_in(cases.ids)
+        if both.any():
+            place = int(both.arg_max() or 0)
+            row, came = int(owned.rows[place]), f"{owned.ids[place]!r}, which is a case of {source.name}"
+            seeds.refuse("labels of other cases", came, row=row, column=id)
+    return cases, owned
 
 
 def carry_out(

@@ -1,4 +1,4 @@
-"""Numbers as people read them, on a terminal and on a page alike: digits only as long as they matter."""
+"""Numbers and lists as people read them, on a terminal and on a page alike: only digits that matter."""
 
 from math import floor, isfinite, isnan, log10
 
@@ -37,6 +37,16 @@ def unit_of(number: float) -> tuple[float, str]:
     """
     fitting = ((unit, sign) for start, unit, sign in UNITS if abs(number) >= start)
     return next(fitting, (1.0, ""))
+
+
+def listed(words: list[str]) -> str:
+    """Words in one sentence.
+
+    >>> listed(["rules", "prices", "orders"])
+    'rules, prices and orders'
+    """
+    *some, last = words
+    return f"{', '.join(some)} and {last}" if some else last
 
 
 def _written(number: float) -> str:

@@ -7,6 +7,9 @@ from msgspec import Struct
 
 from breakeven.values.exhibit import Section
 
+EVERYONE, NO_ONE = "label everyone", "label no one *"
+ABOUT_NO_ONE = "* Label no one, and predict the median of all labels, which is known only afterwards."
+
 
 class BillRow(Struct, frozen=True, kw_only=True):
     """One way to go about a stream and what it costs; over several trials, the means.

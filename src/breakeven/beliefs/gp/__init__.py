@@ -14,6 +14,7 @@ from breakeven.beliefs.gp.kernels import (
 from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.beliefs.gp.prior import Prior
 from breakeven.beliefs.gp.process import GaussianProcess
+from breakeven.beliefs.gp.untuned import untuned
 
 __all__ = [
     "SMOOTHNESS",
@@ -25,4 +26,5 @@ __all__ = [
     "Prior",
     "SquaredExponential",
     "kernel_named",
+    "untuned",
 ]

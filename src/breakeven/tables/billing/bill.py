@@ -10,8 +10,8 @@ from breakeven.tables.options import Options
 from breakeven.tables.reading.cases import Cases
 from breakeven.tables.running.run import Run
 from breakeven.values import BillRow
+from breakeven.values.bill import EVERYONE, NO_ONE
 
-EVERYONE, NO_ONE = "label everyone", "label no one *"
 NAMES = {
     "value": "breakeven",
     "threshold": "the paper's threshold",

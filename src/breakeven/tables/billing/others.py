@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from breakeven.tables.billing.bill import price_of_all, row_of
-from breakeven.tables.billing.prices import factors, repriced
-from breakeven.tables.billing.rivals import rivals
+from breakeven.tables.billing.bill import name_of, price_of_all, row_of
+from breakeven.tables.billing.prices import repriced
+from breakeven.tables.billing.rivals import affordable, rivals
 from breakeven.tables.options import OF_PRICES, Options
 from breakeven.tables.reading.cases import Cases
 from breakeven.tables.running.run import Progress, Run, run
 from breakeven.values import BillRow
+from breakeven.values.sweeps import factors
 
 ENOUGH = 250  # labels that a process may always buy: fits to so many take 2 or 3 seconds
 
@@ -54,7 +55,7 @@ class Others:
         """
         cases, options = self._first.cases, self._first.options
         price, too_low = price_of_all(cases, options) / len(cases), 0.0
-        for factor in factors(cases, options):
+        for factor in factors(cases.prices(options.cost)):
             row = self._at(factor) if factor > too_low else None
             too_low = too_low if row is not None else max(too_low, factor)
             yield price * factor, row
@@ -65,8 +66,9 @@ class Others:
             return row_of(first, factor=factor)
         if first.cases.columns.type is None:
             most = max(first.learner.learner.ledger.labels, ENOUGH) + 1
-        done = self._run(*repriced(first.cases, first.options, factor), most)
-        return None if done is None else row_of(done)
+        cases, options = repriced(first.cases, first.options, factor)
+        done = self._run(cases, affordable(cases, options, options.budget), most)
+        return None if done is None else row_of(done, name_of(options))
 
     def orders(self, count: int, *, compare: bool) -> Iterator[list[BillRow]]:
         """The bill over shuffled orders: of the rule itself, and of the others where these are compared."""

@@ -10,9 +10,8 @@ from breakeven.rules import Draws
 from breakeven.tables.billing.bill import name_of, share_labelled
 from breakeven.tables.options import Options
 from breakeven.tables.reading.cases import Cases
-from breakeven.tables.running.noise import noise_of
+from breakeven.tables.running.noise import noise_of, warmup_of
 from breakeven.tables.running.run import Run
-from breakeven.tables.running.setup import default_warmup
 
 Array = NDArray[np.float64]
 
@@ -40,7 +39,7 @@ def rivals(first: Run, seeds: Cases | None) -> dict[str, Options]:
 def _random(first: Run, options: Options, seeds: Cases | None) -> Options:
     """At the chance at which it spends as much."""
     cases = first.cases
-    warmup = noise_of(cases, seeds, options).warmup or default_warmup(options, cases.columns)
+    warmup = warmup_of(noise_of(cases, seeds, options), cases, options, seeds)
     draws = Draws(options.seed).many(1, len(cases))
     draws[:warmup] = FORCED
     chance = equal_chance(draws, cases.prices(options.cost), _spend(first))
@@ -49,10 +48,14 @@ def _random(first: Run, options: Options, seeds: Cases | None) -> Options:
 
 def _variable(first: Run, options: Options) -> Options:
     """Within the same spend, and labelling as large a part of the cases."""
-    spend, price = _spend(first), first.cases.prices(options.cost)[0]
-    if spend < price:  # a budget must pay for the label that comes first
-        return options.but(rule="never")
-    return options.but(chance=share_labelled(first), budget=spend)
+    return affordable(first.cases, options.but(chance=share_labelled(first)), _spend(first))
+
+
+def affordable(cases: Cases, options: Options, budget: float | None) -> Options:
+    """The options with a budget; one that cannot pay for the label that comes first buys nothing."""
+    if budget is not None and budget < cases.prices(options.cost)[0]:
+        return options.but(rule="never", budget=None)
+    return options.but(budget=budget)
 
 
 def _spend(run: Run) -> float:

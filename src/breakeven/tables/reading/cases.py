@@ -13,7 +13,7 @@ from breakeven.errors.expect import shown
 from breakeven.tables.options import Options
 from breakeven.tables.reading.choice import check_name, choose, with_categories
 from breakeven.tables.reading.columns import Columns
-from breakeven.tables.reading.gaps import Gaps, begun, fill_notes, filled, left_out, without_gaps
+from breakeven.tables.reading.gaps import Gaps, begun, fill_notes, filled, rows_left_out, without_gaps
 from breakeven.tables.reading.roles import COST, ID, LABEL, ROW, TYPE, read, roles_of
 from breakeven.tables.reading.source import Source
 
@@ -84,7 +84,7 @@ def read_cases(source: Source, options: Options, like: Columns | None = None) ->
         if options.missing == "mean" and columns.features:
             cases = _at_past_means(source, cases)
             notes = notes + fill_notes(columns.features, whole)
-        return replace(cases, notes=notes + left_out(frame.height - len(cases), frame.height))
+        return replace(cases, notes=notes + rows_left_out(frame.height - len(cases), frame.height))
 
 
 def _rows(source: Source, columns: Columns, options: Options) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -12,7 +12,7 @@ from breakeven.tables.reading.columns import Columns, Feature
 from breakeven.tables.reading.kinds import Kind
 from breakeven.tables.reading.source import Source
 
-MOST = 100  # features: beyond these a process learns nothing
+MOST_FEATURES = 100  # features: beyond these a process learns nothing
 SHOWN = 5  # names in a list of them
 WRITTEN = (pl.Date, pl.Datetime, pl.Time)  # beside numbers and text, what can be an id
 SORTED = (*WRITTEN, pl.Duration)
@@ -49,13 +49,15 @@ def _kinds(source: Source, names: list[str]) -> dict[str, Kind | None]:
         return {name: kinds.of_dtype(source.schema[name]) for name in names}
     sample = source.sample(kinds.LOOKED_AT)
     if sample.height == 0:
-        source.refuse("rows below the header", "none")
+        source.refuse_empty()
     found = {name: kinds.of_text(sample[name]) for name in names}
     late = [name for name, kind in found.items() if kind is None]
     for batch in source.batches(late) if late and sample.height == kinds.LOOKED_AT else ():
         found |= {name: kinds.of_text(batch[name]) for name in late if found[name] is None}
         if None not in found.values():
             break
+    if sample.height < kinds.LOOKED_AT and all(column.null_count() == sample.height for column in sample):
+        source.refuse_empty()
     return found
 
 
@@ -104,10 +106,10 @@ def with_categories(source: Source, columns: Columns, frame: pl.DataFrame) -> tu
     for one in words:
         if not one.categories:
             source.refuse("a category at least", "only missing values", column=one.name)
-    if columns.dim > MOST:
+    if columns.dim > MOST_FEATURES:
         widest = max(words, key=lambda one: len(one.categories))
         source.refuse(
-            f"{MOST} features at most, a category each",
+            f"{MOST_FEATURES} features at most, a category each",
             f"{len(widest.categories):,} categories",
             column=widest.name,
             hint=f"leave it out, or let it be the type: --type {widest.name}",
@@ -171,9 +173,9 @@ def _check_count(source: Source, names: tuple[str, ...]) -> None:
             "no other column of numbers",
             hint="name columns with --features, or a --type",
         )
-    if len(names) > MOST:
+    if len(names) > MOST_FEATURES:
         source.refuse(
-            f"{MOST} features at most",
+            f"{MOST_FEATURES} features at most",
             f"{len(names):,}, from column {names[0]!r} to {names[-1]!r}",
             hint="choose those that matter with --features",
         )

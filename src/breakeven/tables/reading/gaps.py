@@ -15,7 +15,7 @@ from breakeven.tables.reading.source import Source
 Array = NDArray[np.float64]
 Gaps = NDArray[np.bool_]
 
-MOST = 5  # columns to name
+MOST_NAMED = 5  # columns to name
 
 
 def without_gaps(
@@ -38,7 +38,7 @@ def _refuse(source: Source, frame: pl.DataFrame, roles: dict[str, Role]) -> NoRe
         counts[role.column] = max(lacking[name].null_count(), counts.get(role.column, 0))
     first = {role.column for name, role in roles.items() if lacking[name][0] is None}
     some = [name for name in source.columns if counts.get(name)]
-    listed = ", ".join(f"{counts[name]:,} in {shown(name)}" for name in some[:MOST])
+    listed = ", ".join(f"{counts[name]:,} in {shown(name)}" for name in some[:MOST_NAMED])
     source.refuse(
         "no missing values",
         f"{lacking.height:,} row{_s(lacking.height)} with some ({listed}), the first here",
@@ -64,10 +64,10 @@ def _fill_note(one: Feature, count: int) -> str:
     return f"{what} {'stands' if count == 1 else 'stand'} at the mean of those before."
 
 
-def left_out(count: int, rows: int) -> list[str]:
+def rows_left_out(count: int, rows: int) -> list[str]:
     """How many of the rows were left out, if any.
 
-    >>> left_out(1, 1200)
+    >>> rows_left_out(1, 1200)
     ['1 of 1,200 rows has missing values and was left out.']
     """
     words = "has missing values and was" if count == 1 else "have missing values and were"

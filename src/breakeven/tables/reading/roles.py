@@ -56,7 +56,7 @@ def read(source: Source, roles: dict[str, Role]) -> pl.DataFrame:
         rows += batch.height
     frame = _without_empty_rows(source, pl.concat(batches, rechunk=True)) if batches else pl.DataFrame()
     if frame.height == 0:
-        source.refuse("rows below the header", "none")
+        source.refuse_empty()
     return in_order(source, frame, roles[ORDER].column) if ORDER in roles else frame
 
 

@@ -92,6 +92,10 @@ class Source:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         _refuse(self.name, self._find_fault(first) or Fault("a table that can be read", first))
 
+    def refuse_empty(self) -> NoReturn:
+        """Say why there are no rows."""
+        _refuse(self.name, self._find_fault("") or Fault("rows below the header", "none"))
+
     def refuse(
         self, expected: str, came: str, *, row: int | None = None, column: str | None = None, hint: str = ""
     ) -> NoReturn:

@@ -8,10 +8,11 @@ import msgspec
 from msgspec.structs import replace
 
 from breakeven import files
-from breakeven.errors import BreakevenError, expect
-from breakeven.learner import Learner, Pending
+from breakeven.errors import BreakevenError
+from breakeven.learner import Cost, Learner, Pending
 from breakeven.ledger import Ledger
 from breakeven.rules import Rule
+from breakeven.tables.reading import kinds
 from breakeven.tables.reading.columns import Columns
 from breakeven.tables.running.scaling import Scales
 from breakeven.values import Decision, Labeller, Prediction
@@ -75,13 +76,14 @@ class TableLearner:
         self,
         row: Mapping[str, Any],
         *,
-        cost: float | None = None,
+        cost: Cost | None = None,
         id: str | None = None,
         force: bool | None = None,
     ) -> Decision:
         """Count an arrival and decide on it; its label costs what the row says, where prices are a column."""
         point = self._point(row)
-        cost = self.columns.price(row) if cost is None else cost
+        if cost is None and not self.learner.labellers:  # who have prices of their own
+            cost = self.columns.price(row)
         return self.scales.decision(self.learner.decide(point, cost=cost, id=id, force=force))
 
     def tell(self, id: str, y: float, *, labeller: str | None = None) -> Prediction:
@@ -136,5 +138,6 @@ class TableLearner:
     def _point(self, row: Mapping[str, Any]) -> Any:
         return self.scales.point(self.columns.point(row))
 
-    def _label(self, y: float) -> float:
-        return float(self.scales.label(expect.finite("y", y)))
+    def _label(self, y: Any) -> float:
+        known = kinds.one(self.columns.label, y, self.columns.label_kind)
+        return float(self.scales.label(float(known)))

@@ -10,9 +10,10 @@ import numpy as np
 from breakeven.errors import expect
 from breakeven.tables.options import Options
 from breakeven.tables.reading.cases import Cases
+from breakeven.tables.running.setup import default_warmup
 
 FIRST = 20  # arrivals that are all labelled where the noise is not known
-REPEATS, MOST = 10, 100  # labels beyond the first of their type, at least and at most, to go by
+REPEATS, MOST_REPEATS = 10, 100  # labels beyond the first of their type, at least and at most, to go by
 LONGEST = 200  # arrivals after which we go by what there is
 PART = 1_000  # a label more for so many arrivals of a long stream
 
@@ -51,7 +52,7 @@ def noise_of(cases: Cases, seeds: Cases | None, options: Options) -> Noise:
 
 def _rounds_needed(cases: Cases) -> int:
     """After how many arrivals there are enough labels beyond the first of their type; all, if never."""
-    wanted = min(max(REPEATS, len(cases) // PART), MOST)
+    wanted = min(max(REPEATS, len(cases) // PART), MOST_REPEATS)
     longest = min(max(LONGEST, 10 * wanted), len(cases))
     seen: set[Any] = set()
     for count, one in enumerate(cases.part(0, longest), start=1):
@@ -73,6 +74,11 @@ def measured(labels: Sequence[tuple[Any, float]], bought: int) -> Noise:
         f"the spread of the first {bought:,} labels, all bought: no two of one type differ, "
         "so it may be too large; give --noise-std if you know it",
     )
+
+
+def warmup_of(noise: Noise, cases: Cases, options: Options, seeds: Cases | None) -> int:
+    """Labels bought whatever the rule says, for the noise or for the rule."""
+    return noise.warmup or default_warmup(options, cases.columns, owned=0 if seeds is None else len(seeds))
 
 
 def labels_of(cases: Cases | None) -> list[tuple[Any, float]]:

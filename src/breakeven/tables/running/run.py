@@ -17,11 +17,11 @@ from breakeven.tables.options import Options
 from breakeven.tables.reading.cases import Cases
 from breakeven.tables.running import bulk
 from breakeven.tables.running.learner import TableLearner
-from breakeven.tables.running.noise import Noise, labels_of, measured, noise_of
+from breakeven.tables.running.noise import Noise, labels_of, measured, noise_of, warmup_of
 from breakeven.tables.running.record import Record
-from breakeven.tables.running.scaling import ARRIVALS, LABELS, Scales
-from breakeven.tables.running.setup import default_warmup, make_learner
-from breakeven.values import Event, Told
+from breakeven.tables.running.scaling import LABELS, Scales
+from breakeven.tables.running.setup import arrivals_to_scale, make_learner
+from breakeven.values import Event, Fitted, Learnt, Told
 
 Progress = Callable[[int, int, float], None]  # rounds done, rounds in all, money spent
 
@@ -93,13 +93,15 @@ class _Walk:
         self.noise = noise_of(cases, seeds, options)
         self.scales, self.record, self.done = Scales(), Record(cases), 0
         self._frozen = False
-        self._log: list[Event] = []
+        self._log: list[Event] = []  # in the units of now
         self._known: list[float] = []  # labels told so far, until the scales are frozen
         self._late: deque[tuple[int, str, float]] = deque()  # due after which round, id, label
         self._next = 0.0
         self.learner = self._made()
         self.learner.listen(self._log.append)
-        self._own()
+        for point, y in labels_of(seeds):  # those that are there from the start
+            self._learnt(y)
+            self.learner.learn(point, self.scales.label(y))
 
     def _made(self) -> Learner:
         options, columns = self._options, self._cases.columns
@@ -109,15 +111,9 @@ class _Walk:
             len(self._cases),
             cost=float(self._prices[0]),
             noise_std=self.noise.std,
-            warmup=self.noise.warmup or default_warmup(options, columns),
+            warmup=warmup_of(self.noise, self._cases, options, self._seeds),
             unit=self.scales.label_spread,
         )
-
-    def _own(self) -> None:
-        """Labels that are there from the start."""
-        for point, y in labels_of(self._seeds):
-            self.learner.learn(point, y)
-            self._known.append(y)
 
     # -- rounds --------------------------------------------------------------------------------------
 
@@ -158,8 +154,8 @@ class _Walk:
             self._late.append((place + self._options.delay, decision.id, float(cases.labels[place])))
         while self._late and self._late[0][0] <= place:
             _, id, y = self._late.popleft()
+            self._learnt(y)
             self.learner.tell(id, self.scales.label(y))
-            self._known.append(y)
         self._passed(1)
 
     def _replayed(self) -> None:
@@ -208,25 +204,40 @@ class _Walk:
 
     def _freeze_if_due(self) -> None:
         """Go over to standardised units, once the first arrivals and some of their labels are known."""
-        enough = self.learner.warmup or ARRIVALS
+        enough = arrivals_to_scale(self._options, self.learner.warmup)
         if self.done < enough or (len(self._known) < LABELS and (self._late or self.done < PATIENCE)):
             return
         self._freeze()
 
     def _freeze(self) -> None:
         points = None if self._cases.columns.type is not None else self._cases.points[: self.done]
-        self.scales = Scales.of(points, self._known or [0.0])
         if self._asks_noise:
             bought = zip(
                 self._cases.part(0, self.done), self._cases.labels[: self.done].tolist(), strict=True
             )
             self.noise = measured([*labels_of(self._seeds), *bought], self.done)
-        self.learner = self._made()
-        *before, last = self._log
-        for event in before:
-            self.learner.apply(self.scales.event(event))
-        if isinstance(last, Told):
-            self.learner.tell(last.id, self.scales.label(last.y))  # so that what all of them teach is fitted
-        else:
-            self.learner.apply(self.scales.event(last))
         self._frozen = True
+        self._change(Scales.of(points, [self.scales.label(y) for y in self._known] or [0.0]))
+
+    def _learnt(self, y: float) -> None:
+        """A label is known: from the first on, nothing known is taken for that label and not for zero."""
+        if not self._known:
+            columns = self._cases.columns
+            self._change(Scales.around(y, None if columns.type is not None else columns.dim))
+        self._known.append(y)
+
+    def _change(self, step: Scales) -> None:
+        """Go over to other units; what was fitted in those before is fitted anew with the last label."""
+        log, self._log = [event for event in self._log if not isinstance(event, Fitted)], []
+        self.scales = self.scales.then(step)
+        self.learner = self._made()
+        if not self._frozen:
+            self.learner.listen(self._log.append)
+        last = max((place for place, one in enumerate(log) if isinstance(one, Told | Learnt)), default=-1)
+        for place, event in enumerate(map(step.event, log)):
+            if place == last and isinstance(event, Told):
+                self.learner.tell(event.id, event.y)
+            elif place == last and isinstance(event, Learnt):
+                self.learner.learn(event.x, event.y)
+            else:
+                self.learner.apply(event)

@@ -55,6 +55,21 @@ class Scales(msgspec.Struct, frozen=True):
         wide = np.where(wide > np.maximum(LEAST * np.abs(middle), SMALLEST), wide, 1.0)
         return cls(tuple(middle.tolist()), tuple(wide.tolist()), centre, label_spread)
 
+    @classmethod
+    def around(cls, y: float, dim: int | None) -> "Scales":
+        """Labels counted from this one, in units as they are; a type has no `dim`."""
+        centre, spread = (None, None) if dim is None else ((0.0,) * dim, (1.0,) * dim)
+        return cls(centre, spread, y)
+
+    def then(self, step: "Scales") -> "Scales":
+        """These, whose inputs are as they are, and another step from there.
+
+        >>> Scales.around(10.0, dim=None).then(Scales(label_centre=2.0, label_spread=4.0)).label(16.0)
+        1.0
+        """
+        centre = self.label_centre + step.label_centre * self.label_spread
+        return Scales(step.centre, step.spread, centre, step.label_spread * self.label_spread)
+
     @property
     def plain(self) -> bool:
         """Whether nothing changes its unit."""

@@ -1,12 +1,12 @@
 """The learner that options ask for, and the rule in it."""
 
-from breakeven.beliefs import Belief, GaussianProcess, Prior, TypeMeans
+from breakeven.beliefs import Belief, TypeMeans, untuned
 from breakeven.beliefs.gp import kernel_named
 from breakeven.learner import Learner
 from breakeven.rules import Always, Budget, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
 from breakeven.tables.options import Options
 from breakeven.tables.reading.columns import Columns
-from breakeven.tables.running.scaling import ARRIVALS
+from breakeven.tables.running.scaling import ARRIVALS, LABELS
 
 WARMUP_PER_FEATURE = 5  # labels that the paper's rule fits its kernel to
 
@@ -35,15 +35,7 @@ def make_belief(options: Options, columns: Columns, noise_std: float | None, uni
         if noise is None:
             return TypeMeans(noise_std=1.0)  # while everything is labelled, to find out
         return TypeMeans(noise, prior_std="learn" if options.rule == "value" else None)
-    return GaussianProcess(
-        columns.dim,
-        noise,
-        kernel_named(options.kernel, (1.0,) * columns.dim),
-        mean="fit",
-        fit="growing",
-        capacity="auto",
-        prior=Prior(),
-    )
+    return untuned(columns.dim, noise, kernel_named(options.kernel, (1.0,) * columns.dim))
 
 
 def make_learner(
@@ -67,12 +59,18 @@ def make_learner(
     )
 
 
-def default_warmup(options: Options, columns: Columns) -> int:
-    """Labels bought whatever the rule says.
+def default_warmup(options: Options, columns: Columns, owned: int) -> int:
+    """Labels bought whatever the rule says: to fit the paper's kernel to, or to know anything at all."""
+    if options.rule == "threshold":
+        return ARRIVALS if columns.type is not None else WARMUP_PER_FEATURE * columns.dim
+    if options.rule == "random":
+        return max(LABELS - owned, 0)
+    return LABELS if options.rule == "variable" else 0
 
-    The paper's rule fits its kernel to them; its thresholds for types, and limits that move, are numbers of
-    standard units, so they wait for the scales.
+
+def arrivals_to_scale(options: Options, warmup: int) -> int:
+    """After how many arrivals scales are frozen.
+
+    The paper's thresholds, and limits that move, are numbers of standard units, and wait no longer.
     """
-    if options.rule == "threshold" and columns.type is None:
-        return WARMUP_PER_FEATURE * columns.dim
-    return ARRIVALS if options.rule in ("threshold", "variable") else 0
+    return warmup if options.rule in ("threshold", "variable") else max(warmup, ARRIVALS)

@@ -6,7 +6,7 @@ import polars as pl
 
 from breakeven.values import Chart, Figure, Line, Table
 
-MOST = 5_000  # points of a chart
+MOST_POINTS = 5_000  # points of a chart
 FEW = 11  # rows of a table that stands for a long line
 
 LABELLED, UNLABELLED = pl.col("wants_label"), ~pl.col("wants_label")
@@ -25,10 +25,10 @@ def cases(number: int) -> str:
 def some(table: pl.LazyFrame, rows: int, *, lines: int = 1) -> pl.DataFrame:
     """Of so many rows those drawn, where that many lines share a chart with a reference of two ends.
 
-    >>> some(pl.LazyFrame({"x": range(12)}), 12, lines=MOST // 6)["x"].to_list()
+    >>> some(pl.LazyFrame({"x": range(12)}), 12, lines=MOST_POINTS // 6)["x"].to_list()
     [0, 4, 8, 11]
     """
-    return _spread(table, rows, MOST // lines - 2).collect(engine="streaming")
+    return _spread(table, rows, MOST_POINTS // lines - 2).collect(engine="streaming")
 
 
 def few(table: pl.DataFrame) -> pl.DataFrame:

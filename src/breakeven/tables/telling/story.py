@@ -4,22 +4,20 @@ No id and no feature is in them, unless ids are asked for: then each point has i
 before it was first fitted is no uncertainty: the record has none there, and no picture does.
 """
 
-from statistics import NormalDist
-
 import polars as pl
 
 from breakeven.ledger import EXPECTED_NOISE
-from breakeven.tables.billing.bill import EVERYONE, final_noise, name_of, noise_share, share_labelled
+from breakeven.tables.billing.bill import final_noise, name_of, noise_share, share_labelled
 from breakeven.tables.running.run import Run
 from breakeven.tables.telling import points
 from breakeven.tables.telling.bought import bought
 from breakeven.tables.telling.points import UNLABELLED
-from breakeven.tables.telling.predicted import predicted
+from breakeven.tables.telling.predicted import STD_95, predicted
 from breakeven.values import Chart, Figure, Section
 from breakeven.values.amounts import amount
+from breakeven.values.bill import EVERYONE
 
 MEANS, CASES_A_MEAN = 30, 20  # at most so many means, of at least so many cases
-STD_95 = NormalDist().inv_cdf(0.975)
 
 
 def facts(run: Run) -> list[str]:
