@@ -122,6 +122,21 @@ def test_scales_are_frozen_at_the_first_arrivals_and_undone_in_what_is_shown():
     np.testing.assert_allclose(late["prediction"], late["label"], atol=600.0)
 
 
+def test_labels_that_differ_only_by_rounding_have_no_spread():
+    frame = smooth(60).with_columns(y=pl.when(pl.int_range(pl.len()) < 30).then(0.3).otherwise("y"))
+    rounded = frame.with_columns(
+        y=pl.when(pl.int_range(pl.len()) % 2 == 0).then("y").otherwise(pl.col("y") + 5e-17)
+    )
+    assert run_of(rounded).learner.scales.label_spread == run_of(frame).learner.scales.label_spread == 1.0
+
+
+def test_labels_that_come_after_the_scales_are_frozen_change_none():
+    run = run_of(smooth(300), rule="random", chance=0.3, delay=10)
+    early = run_of(smooth(300).head(60), rule="random", chance=0.3, delay=10)
+    assert run.learner.scales == early.learner.scales
+    assert run.learner.learner.rounds == 300
+
+
 # -- what else may come ----------------------------------------------------------------------------------
 
 

@@ -217,19 +217,21 @@ class _Walk:
             )
             self.noise = measured([*labels_of(self._seeds), *bought], self.done)
         self._frozen = True
-        self._change(Scales.of(points, [self.scales.label(y) for y in self._known] or [0.0]))
+        self._change(Scales.of(points, self._known or [0.0]))
 
     def _learnt(self, y: float) -> None:
         """A label is known: from the first on, nothing known is taken for that label and not for zero."""
+        if self._frozen:
+            return
         if not self._known:
             columns = self._cases.columns
             self._change(Scales.around(y, None if columns.type is not None else columns.dim))
         self._known.append(y)
 
-    def _change(self, step: Scales) -> None:
+    def _change(self, scales: Scales) -> None:
         """Go over to other units; what was fitted in those before is fitted anew with the last label."""
         log, self._log = [event for event in self._log if not isinstance(event, Fitted)], []
-        self.scales = self.scales.then(step)
+        step, self.scales = scales.since(self.scales), scales
         self.learner = self._made()
         if not self._frozen:
             self.learner.listen(self._log.append)

@@ -61,14 +61,13 @@ class Scales(msgspec.Struct, frozen=True):
         centre, spread = (None, None) if dim is None else ((0.0,) * dim, (1.0,) * dim)
         return cls(centre, spread, y)
 
-    def then(self, step: "Scales") -> "Scales":
-        """These, whose inputs are as they are, and another step from there.
+    def since(self, before: "Scales") -> "Scales":
+        """What takes these from ones that only count labels from elsewhere.
 
-        >>> Scales.around(10.0, dim=None).then(Scales(label_centre=2.0, label_spread=4.0)).label(16.0)
+        >>> Scales(label_centre=12.0, label_spread=4.0).since(Scales.around(10.0, dim=None)).label(6.0)
         1.0
         """
-        centre = self.label_centre + step.label_centre * self.label_spread
-        return Scales(step.centre, step.spread, centre, step.label_spread * self.label_spread)
+        return replace(self, label_centre=self.label_centre - before.label_centre)
 
     @property
     def plain(self) -> bool:
