@@ -162,7 +162,7 @@ def test_only_a_dictionary_fits_to_some_of_many_labels_drawn_with_its_seed(kind,
     random = np.random.default_rng(3)
     chosen = np.sort(random.choice(70, 30, replace=False)) if kind == "auto" else np.arange(70)
     expected = fit(X[chosen], y[chosen], belief.parameters, random).plain()
-    assert belief.fit(np.random.default_rng(3)) == expected
+    assert belief.fit(belief.fit_job(), np.random.default_rng(3)) == expected
 
 
 def test_it_is_fitted_again_as_labels_grow():

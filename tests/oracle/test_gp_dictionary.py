@@ -33,12 +33,12 @@ def data(n, dim=2, seed=0):
     return X, 3.0 + np.sin(3.0 * X.sum(axis=1)) + NOISE_STD * rng.normal(size=n)
 
 
-def expect(engine, id, x):
-    engine.expect(str(id), x, engine.solve(x))
+def ask(engine, id, x):
+    engine.ask(str(id), x, engine.solve(x))
 
 
 def learn(engine, id, x, y):
-    expect(engine, id, x)
+    ask(engine, id, x)
     return engine.tell(str(id), y)
 
 
@@ -75,9 +75,9 @@ class Both:
         assert sorted(ours.y) == sorted(theirs.y)
         assert np.sort(ours.X, axis=0) == close(np.sort(theirs.X, axis=0))
 
-    def expect(self, id, x):
+    def ask(self, id, x):
         for engine in self.engines:
-            expect(engine, id, x)
+            ask(engine, id, x)
 
     def tell(self, id, y):
         ours, theirs = (engine.tell(str(id), y) for engine in self.engines)
@@ -94,7 +94,7 @@ def test_where_nothing_is_lost_it_says_what_the_exact_posterior_says(dim, kernel
     probes = np.vstack([data(20, dim, seed=1)[0], X[:3]])
     both.agree(probes)
     for i, x in enumerate(X):
-        both.expect(i, x)
+        both.ask(i, x)
         both.tell(i, y[i])
     both.agree(probes)
     ours, theirs = (engine.block(probes) for engine in both.engines)
@@ -108,7 +108,7 @@ def test_labels_late_out_of_order_corrected_and_withdrawn_lead_to_the_same_as_ex
     probes = np.vstack([data(10, dim, seed=1)[0], X[:3]])
     waiting, told = [], []
     for i, x in enumerate(X):
-        both.expect(i, x)
+        both.ask(i, x)
         waiting.append(i)
         while len(waiting) > 9:
             told.append(waiting.pop(int(rng.integers(len(waiting)))))
@@ -136,7 +136,7 @@ def test_a_label_late_in_coming_changes_no_uncertainty(tolerance):
     probes, waiting = data(5, seed=1)[0], []
     for i, x in enumerate(X):
         learn(prompt, i, x, y[i])
-        expect(late, i, x)
+        ask(late, i, x)
         waiting.append(i)
         if len(waiting) == 15:
             for j in np.random.default_rng(i).permutation(waiting):
@@ -155,7 +155,7 @@ def test_a_block_narrows_as_the_loop_does(tolerance, awaited):
     X, y = data(124)
     dictionary = taught(Dictionary(2, PARAMETERS, tolerance), X[:50], y[:50])
     for i in range(50, 50 + awaited):
-        expect(dictionary, i, X[i])
+        ask(dictionary, i, X[i])
     arrivals = X[60:]
     block = dictionary.block(arrivals)
     for i, x in enumerate(arrivals):
@@ -165,7 +165,7 @@ def test_a_block_narrows_as_the_loop_does(tolerance, awaited):
         assert block.narrowed[i] == close(solved.narrowed, 1e-9)
         if i % 3 == 0:
             block.ask(i)
-            dictionary.expect(f"asked {i}", x, solved)
+            dictionary.ask(f"asked {i}", x, solved)
 
 
 def test_a_told_label_that_goes_leaves_no_trace():
@@ -182,10 +182,10 @@ def test_a_told_label_that_goes_leaves_no_trace():
 def test_an_awaited_label_that_goes_gives_its_certainty_back():
     X, y = data(80)
     dictionary = taught(Dictionary(2, PARAMETERS, 1e-3), X[:40], y[:40])
-    expect(dictionary, "kept", X[40])
+    ask(dictionary, "kept", X[40])
     before, probes = deepcopy(dictionary), data(9, seed=1)[0]
     for i in range(41, 80):
-        expect(dictionary, i, X[i])
+        ask(dictionary, i, X[i])
     for i in range(41, 80):
         dictionary.withdraw_awaited(str(i))
     assert answers(dictionary, probes) == close(answers(before, probes), 1e-9)
@@ -214,7 +214,7 @@ def test_a_stored_dictionary_goes_on_with_the_same_bits(copied, awaited):
     X, y = data(140)
     one = taught(Dictionary(2, PARAMETERS, 1e-4), X[:90], y[:90])
     for i in range(90, 90 + awaited):
-        expect(one, i, X[i])
+        ask(one, i, X[i])
     other = deepcopy(one)
     if copied == "stored":
         other = Dictionary(2, PARAMETERS, 1e-4)
@@ -245,8 +245,8 @@ def test_what_is_done_between_asking_and_telling_leaves_the_bits_of_before_both(
     X, y = data(32)
     before, between = (taught(make(), X[:30], y[:30]) for _ in range(2))
     meanwhile(before, X[31])
-    expect(before, 30, X[point])
-    expect(between, 30, X[point])
+    ask(before, 30, X[point])
+    ask(between, 30, X[point])
     meanwhile(between, X[31])
     assert before.tell("30", 2.0) == between.tell("30", 2.0)
     assert before.state() == between.state()

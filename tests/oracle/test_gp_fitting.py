@@ -101,7 +101,7 @@ def test_fitting_changes_nothing_but_what_is_returned():
     for i, (x, label) in enumerate(zip(X, y, strict=True)):
         belief.learn(x, label, str(i))
     before = belief.state()
-    parameters = belief.fit(np.random.default_rng(0))
+    parameters = belief.fit(belief.fit_job(), np.random.default_rng(0))
     assert belief.state() == before
     belief.adopt(parameters)
     assert belief.parameters.plain() == parameters

@@ -42,7 +42,7 @@ def exact_stds():
         for i in range(low, min(low + BLOCK, ARRIVALS)):
             stds.append(sqrt(block.narrowed[i - low]))
             if trace.wants_label[i]:
-                posterior.expect(str(i), X[i], posterior.solve(X[i]))
+                posterior.ask(str(i), X[i], posterior.solve(X[i]))
                 posterior.tell(str(i), float(y[i]))
                 block.tell(i - low, float(y[i]))
     return np.array(stds)

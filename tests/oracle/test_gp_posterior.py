@@ -94,7 +94,7 @@ def test_many_labels_across_blocks_stay_exact(kernel):
     belief = GaussianProcess(2, NOISE_STD, kernel, 3.0)
     told, awaited, order = [], [], np.random.default_rng(3)
     for i, x in enumerate(X):
-        belief.expect(str(i), x)
+        belief.ask(str(i), x)
         awaited.append(i)
         while len(awaited) > 12:
             now = awaited.pop(0 if i % 3 else int(order.integers(len(awaited))))
@@ -117,8 +117,8 @@ def test_a_label_that_goes_from_any_block_leaves_the_posterior_of_the_others(row
     X, y = data(BLOCK + 60, 2)
     probes = data(30, 2, seed=1)[0]
     belief = taught(SquaredExponential(0.4), X, y, mean=3.0)
-    belief.expect("a", probes[0])
-    belief.expect("b", probes[1])
+    belief.ask("a", probes[0])
+    belief.ask("b", probes[1])
     belief.withdraw(str(row), X[row], y[row])
     rest = np.delete(np.arange(len(X)), row)
     expected = np.array(dense(belief, X[rest], y[rest], probes))
@@ -170,7 +170,7 @@ def test_the_answer_to_a_first_label_is_exact_to_the_last_digits(noise_std):
 def test_labels_awaited_at_the_same_point_with_hardly_any_noise_stay_finite():
     belief = GaussianProcess(1, 1e-9, SquaredExponential())
     for i in range(40):
-        belief.expect(str(i), np.zeros(1))
+        belief.ask(str(i), np.zeros(1))
     for i in (39, 0, 20, 10, 38):
         assert belief.tell(str(i), np.zeros(1), 1.0).mean == pytest.approx(1.0, abs=1e-6)
     assert belief.look(np.zeros(1)).uncertainty == pytest.approx(np.sqrt(LEAST_NOISE / 40), rel=0.1)
@@ -184,7 +184,7 @@ def test_a_stored_posterior_goes_on_with_the_same_bits(told, awaited):
     numbers = np.random.default_rng(0)
     waiting = []
     for i in range(told + awaited):
-        belief.expect(str(i), X[i])
+        belief.ask(str(i), X[i])
         waiting.append(i)
         if len(waiting) > awaited:
             now = waiting.pop(int(numbers.integers(len(waiting))))
@@ -196,7 +196,7 @@ def test_a_stored_posterior_goes_on_with_the_same_bits(told, awaited):
         mine, other = belief.look(X[i]), copy.look(X[i])
         assert (mine.uncertainty, mine.prediction) == (other.uncertainty, other.prediction)
         for one, view in ((belief, mine), (copy, other)):
-            one.expect(str(i), X[i], view)
+            one.ask(str(i), X[i], view)
         now = waiting.pop(int(numbers.integers(len(waiting)))) if waiting else i
         assert belief.tell(str(now), X[now], y[now]) == copy.tell(str(now), X[now], y[now])
     assert copy.predict_many(X) == belief.predict_many(X)

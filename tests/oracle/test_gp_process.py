@@ -202,9 +202,9 @@ def test_the_description_tells_parameters_and_likelihood():
 def test_a_state_taken_up_replaces_whatever_was_there():
     belief, empty = process(), process().state()
     learn(belief, 3)
-    belief.expect("a", np.ones(2))
+    belief.ask("a", np.ones(2))
     belief.load(empty)
-    belief.expect("b", np.zeros(2))
+    belief.ask("b", np.zeros(2))
     assert (belief.labels, belief.state()["awaited"]) == (0, ["b"])
     belief.load(empty)
     assert belief.state() == empty
@@ -216,7 +216,7 @@ def test_a_view_counts_labels_told_and_awaited():
     learn(belief, 3)
     counts = [belief.look(np.zeros(2)).labels]
     for id in ("a", "b"):
-        belief.expect(id, np.zeros(2))
+        belief.ask(id, np.zeros(2))
         counts.append(belief.look(np.zeros(2)).labels)
     assert counts == [3, 4, 5]
     assert (belief.look(np.zeros(2)).arrivals, belief.labels) == (None, 3)
@@ -224,7 +224,7 @@ def test_a_view_counts_labels_told_and_awaited():
 
 def test_a_gift_is_not_taken_for_an_awaited_label_without_a_name():
     belief = process(dim=1)
-    belief.expect("", np.zeros(1))
+    belief.ask("", np.zeros(1))
     belief.learn(np.array([5.0]), 7.0)
     assert belief.predict(np.zeros(1)).mean == pytest.approx(0.0, abs=1e-3)
     assert belief.predict(np.array([5.0])).mean == pytest.approx(7.0, rel=0.02)
@@ -234,7 +234,7 @@ def test_expecting_with_the_view_just_seen_is_expecting_without():
     seen, unseen, x = process(), process(), np.array([0.3, 0.4])
     for belief in (seen, unseen):
         learn(belief, 5)
-        belief.expect("first", np.zeros(2))
-    seen.expect("a", x, seen.look(x))
-    unseen.expect("a", x)
+        belief.ask("first", np.zeros(2))
+    seen.ask("a", x, seen.look(x))
+    unseen.ask("a", x)
     assert seen.state() == unseen.state()

@@ -50,7 +50,7 @@ def run(belief, events, rng, most=16):
         belief.arrive(x, view)
         if rng.random() < 0.6:
             noise_std = [None, 0.1, 0.8][i % 3]
-            belief.expect(str(i), x, view, noise_std)
+            belief.ask(str(i), x, view, noise_std)
             dense.ask(x, i + 1.0, noise_std)
             waiting.append((str(i), x))
         while waiting and rng.random() < 0.5:
@@ -132,7 +132,7 @@ def test_a_label_from_another_labeller_counts_with_that_noise():
     asked, other = (GaussianProcess(1, 0.5, SquaredExponential(0.3)) for _ in range(2))
     for belief, expected, real in ((asked, 0.9, 0.05), (other, 0.05, None)):
         for i in range(4):
-            belief.expect(str(i), np.array([0.1 * i]), None, expected)
+            belief.ask(str(i), np.array([0.1 * i]), None, expected)
         for i in (2, 0, 3, 1):
             belief.tell(str(i), np.array([0.1 * i]), float(i), real)
     got, wanted = asked.predict(np.array([0.15])), other.predict(np.array([0.15]))
@@ -148,7 +148,7 @@ def test_labels_of_known_noise_keep_theirs_in_a_fit():
     belief = GaussianProcess(1, 0.5, fit="growing", mean="fit")
     for x, y, s in zip(X, f + noise * rng.standard_normal(60), noise, strict=True):
         belief.learn(x, float(y), noise_std=float(s))
-    belief.adopt(belief.fit(np.random.default_rng(0)))
+    belief.adopt(belief.fit(belief.fit_job(), np.random.default_rng(0)))
     errors = [abs(belief.predict(x).mean - np.sin(6 * x[0])) for x in rng.random((50, 1))]
     assert np.mean(errors) < 0.02
 
@@ -229,7 +229,7 @@ def test_a_label_told_long_after_its_arrival_is_as_old_as_that():
     x = np.array([0.5])
     late.arrive(x)
     asked.arrive(x)
-    asked.expect("1", x)
+    asked.ask("1", x)
     for belief in (late, asked):
         for _ in range(30):
             belief.arrive(x)
@@ -248,7 +248,7 @@ def test_withdrawn_labels_call_for_another_fit():
     belief = GaussianProcess(1, 0.1, mean="fit", fit="growing", prior=Prior())
     for i in range(40):
         belief.learn(np.array([i / 40]), 1000.0 * i, str(i))
-    belief.adopt(belief.fit(np.random.default_rng(0)))
+    belief.adopt(belief.fit(belief.fit_job(), np.random.default_rng(0)))
     for i in range(39):
         belief.withdraw(str(i), np.array([i / 40]), 1000.0 * i)
     belief.learn(np.array([0.3]), 1.0, "new")

@@ -35,7 +35,7 @@ def taught(X, y, noise_std):
 
 
 def fitted(belief, seed=0):
-    return Parameters.of(belief.fit(np.random.default_rng(seed)))
+    return Parameters.of(belief.fit(belief.fit_job(), np.random.default_rng(seed)))
 
 
 def log_likelihood(X, y, parameters):
@@ -76,7 +76,7 @@ def test_fits_along_a_run_stay_as_likely_as_scikit_learns_best_of_eleven(trial):
     belief = PublishedProcess(2, noise_std)
     for i, (x, label) in enumerate(zip(X, y, strict=True)):
         belief.learn(belief.point(x), label, str(i))
-        belief.adopt(belief.fit(np.random.default_rng([trial, i])))
+        belief.adopt(belief.fit(belief.fit_job(), np.random.default_rng([trial, i])))
     theirs = by_scikit_learn(X, y, noise_std)
     assert log_likelihood(X, y, belief.parameters) >= theirs.log_marginal_likelihood_value_ - 1e-3
     lengths = theirs.kernel_.k2.length_scale
@@ -152,7 +152,7 @@ def test_between_searches_a_fit_climbs_from_the_last_optimum_and_draws_nothing()
     belief.learn(belief.point(points[10]), labels[10], "10")
     random = np.random.default_rng(1)
     before = random.bit_generator.state
-    found = Parameters.of(belief.fit(random))
+    found = Parameters.of(belief.fit(belief.fit_job(), random))
     assert random.bit_generator.state == before
     assert found == fitted(belief, seed=2)
     assert log_likelihood(points, labels, found) >= log_likelihood(points, labels, last)
@@ -195,7 +195,7 @@ def test_another_seed_or_noise_shares_no_fit():
     for noise_std, seed in ((1.0, 0), (2.0, 0), (1.0, 1)):
         belief = PublishedProcess(2, noise_std, fits)
         belief.learn(belief.point([0.5, 0.5]), 1.0, "0")
-        belief.fit(np.random.default_rng(seed))
+        belief.fit(belief.fit_job(), np.random.default_rng(seed))
     assert fits.found == 0
-    belief.fit(np.random.default_rng(1))
+    belief.fit(belief.fit_job(), np.random.default_rng(1))
     assert fits.found == 1

@@ -54,7 +54,7 @@ class Stream:
     def step(self):
         self._count += 1
         x, id = self.point(), str(self._count)
-        self.dictionary.expect(id, x, self.dictionary.solve(x))
+        self.dictionary.ask(id, x, self.dictionary.solve(x))
         self.awaited[id] = x
         match self._random.choice(EVENTS, p=[0.6, 0.2, 0.1, 0.06, 0.04]):
             case "tell":
@@ -155,7 +155,7 @@ def test_half_of_kappa_would_be_too_little(first_is_withdrawn):
     parameters, points = Parameters(SquaredExponential(), noise_std=0.03), np.array([[0.0], [0.6]])
     dictionary = Dictionary(1, parameters, tolerance=0.5)
     for i, x in enumerate(points):
-        dictionary.expect(str(i), x, dictionary.solve(x))
+        dictionary.ask(str(i), x, dictionary.solve(x))
     if first_is_withdrawn:
         dictionary.withdraw_awaited("0")
     probes = np.linspace(-1.0, 2.0, 61)[:, None]

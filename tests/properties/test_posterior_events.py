@@ -33,7 +33,7 @@ PROBES = np.array([[0.0, 0.0], [0.5, 1.0], [-1.3, 0.7], [9.0, 9.0]])
 
 EVENTS = st.lists(
     st.one_of(
-        st.tuples(st.just("expect"), POINTS),
+        st.tuples(st.just("ask"), POINTS),
         st.tuples(st.just("learn"), POINTS, LABELS),
         st.tuples(st.just("tell"), SEEDS, LABELS),
         st.tuples(st.just("correct"), SEEDS, LABELS),
@@ -74,9 +74,9 @@ class History:
         self._count += 1
         return str(self._count)
 
-    def expect(self, x):
+    def ask(self, x):
         id = self._new_id()
-        self.belief.expect(id, np.array(x))
+        self.belief.ask(id, np.array(x))
         self.awaited[id] = x
 
     def learn(self, x, y):
@@ -146,8 +146,8 @@ class AnyHistory(RuleBasedStateMachine):
         self.history = History(process(parameters))
 
     @rule(x=POINTS)
-    def expect(self, x):
-        self.history.expect(x)
+    def ask(self, x):
+        self.history.ask(x)
 
     @rule(x=POINTS, y=LABELS)
     def learn(self, x, y):
@@ -259,7 +259,7 @@ def test_uncertainty_is_the_same_whether_labels_are_awaited_or_told_in_any_order
     prompt, late = process(parameters), process(parameters)
     for i, (x, y) in enumerate(pairs):
         prompt.learn(np.array(x), y, str(i))
-        late.expect(str(i), np.array(x))
+        late.ask(str(i), np.array(x))
         assert late.predict(PROBES[1]).mean == parameters.mean
         assert late.look(PROBES[1]).uncertainty == pytest.approx(prompt.predict(PROBES[1]).std, abs=1e-9)
     order = list(range(len(pairs)))

@@ -18,7 +18,7 @@ SEEDS = st.integers(0, 10**6)
 EVENTS = st.lists(
     st.one_of(
         st.tuples(st.just("arrive"), st.sampled_from(KINDS)),
-        st.tuples(st.just("expect"), st.sampled_from(KINDS)),
+        st.tuples(st.just("ask"), st.sampled_from(KINDS)),
         st.tuples(st.just("learn"), st.sampled_from(KINDS), LABELS),
         st.tuples(st.just("tell"), SEEDS, LABELS),
         st.tuples(st.just("correct"), SEEDS, LABELS),
@@ -48,8 +48,8 @@ class History:
         self.belief.arrive(kind)
         self.arrived.append(kind)
 
-    def expect(self, kind):
-        self.belief.expect("", kind)
+    def ask(self, kind):
+        self.belief.ask("", kind)
         self.awaited.append(kind)
 
     def learn(self, kind, y):
@@ -239,7 +239,7 @@ def test_there_is_nothing_to_fit():
     before = belief.state()
     assert not belief.needs_warmup
     assert not belief.fit_due(warm=True)
-    belief.adopt(belief.fit(np.random.default_rng(0)))
+    belief.adopt(belief.fit(belief.fit_job(), np.random.default_rng(0)))
     assert belief.state() == before
 
 

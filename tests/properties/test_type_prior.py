@@ -63,7 +63,7 @@ def test_a_label_saves_what_the_expected_error_falls_by(labels, prior_std, noise
 def test_awaited_labels_save_nothing_twice(labels, prior_std, kind):
     awaiting, belief = TypeMeans(0.5, prior_std=prior_std), told(labels, prior_std=prior_std)
     for i, (one, _, noise) in enumerate(labels):
-        awaiting.expect(str(i), KINDS[one], None, noise)
+        awaiting.ask(str(i), KINDS[one], None, noise)
     assert awaiting.look(KINDS[kind]).saves(1.0) == belief.look(KINDS[kind]).saves(1.0)
 
 
@@ -224,7 +224,7 @@ def test_a_label_told_late_for_an_arrival_let_pass_is_as_old_as_that():
     late, asked = (TypeMeans(0.1, forgetting=10.0) for _ in range(2))
     for belief in (late, asked):
         belief.arrive("a")
-    asked.expect("1", "a")
+    asked.ask("1", "a")
     for belief in (late, asked):
         for _ in range(30):
             belief.arrive("a")

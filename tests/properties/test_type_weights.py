@@ -20,7 +20,7 @@ EVENTS = st.lists(
     st.one_of(
         st.tuples(st.just("arrive"), st.sampled_from(KINDS), st.integers(1, 3)),
         st.tuples(st.just("arrive"), st.just("others"), st.integers(50, 100)),
-        st.tuples(st.just("expect"), st.sampled_from(KINDS), NOISES),
+        st.tuples(st.just("ask"), st.sampled_from(KINDS), NOISES),
         st.tuples(st.just("learn"), st.sampled_from(KINDS), LABELS, NOISES),
         st.tuples(st.just("tell"), SEEDS, LABELS, NOISES),
         st.tuples(st.just("correct"), SEEDS, LABELS),
@@ -58,9 +58,9 @@ class History:
             self.belief.arrive(kind)
         self.round += times
 
-    def expect(self, kind, noise):
+    def ask(self, kind, noise):
         self.number += 1
-        self.belief.expect(str(self.number), kind, None, noise)
+        self.belief.ask(str(self.number), kind, None, noise)
         self.labels[str(self.number)] = Asked(kind, noise or NOISE_STD, self.round)
 
     def learn(self, kind, y, noise):
@@ -148,7 +148,7 @@ def test_a_label_that_comes_late_is_as_old_as_its_question(labels, random):
     for i, (kind, y, noise) in enumerate(labels):
         for belief in (prompt, late):
             belief.arrive(kind)
-            belief.expect(str(i), kind, None, noise)
+            belief.ask(str(i), kind, None, noise)
         prompt.tell(str(i), kind, y)
     for i in random.sample(range(len(labels)), len(labels)):
         late.tell(str(i), *labels[i][:2])

@@ -10,16 +10,16 @@ class Weighing(TypeMeans):
         super().__init__(noise_std)
         self.noises = []
 
-    def expect(self, id, point, view=None, noise_std=None):
+    def ask(self, id, point, view=None, noise_std=None):
         self.noises.append(("expect", id, noise_std))
-        return super().expect(id, point, view)
+        return super().ask(id, point, view)
 
     def tell(self, id, point, y, noise_std=None):
         self.noises.append(("tell", id, noise_std))
         return super().tell(id, point, y)
 
     def learn(self, point, y, id=None, noise_std=None):
-        TypeMeans.expect(self, id, point)
+        TypeMeans.ask(self, id, point)
         self.noises.append(("learn", id, noise_std))
         return super().tell(id, point, y)
 

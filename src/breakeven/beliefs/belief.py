@@ -1,24 +1,67 @@
-"""What a learner needs from a belief. A belief knows nothing of prices.
+"""What a learner needs from a belief, as four small interfaces. A belief knows nothing of costs or rules.
 
-Points go through `point` first, which checks them; every other method takes what `point` returned.
-Labels are named by the arrival's id. A method that raises has changed nothing.
+Points go through `point` first, which checks them; every other method takes what `point` returned. A label is
+named by a key, the number of the event that made it. A label with the key None can no longer be changed.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from breakeven.beliefs.looks import Looks
 from breakeven.values import Prediction, Traits, View
 
+Key = int | None
 
-class Belief(Protocol):
-    """What we think f is, and how unsure we are."""
+ENOUGH_TO_FIT = 3  # labels, or types with labels: fewer leave the expected error infinite
+REFIT_GROWTH = 1.2  # fit again when the labels, or the types with labels, have grown by this factor
+
+
+class Looks(Protocol):
+    """The views of a batch of arrivals, to be taken in order."""
+
+    def look(self, i: int) -> View:
+        """The view of arrival i, given the labels asked for before it."""
+        ...
+
+    def asked(self, i: int, noise_std: float | None = None) -> None:
+        """The label of arrival i was asked for and is awaited; without a noise it has the belief's own."""
+        ...
+
+    def told(self, i: int, y: float, noise_std: float | None = None) -> bool:
+        """The label of arrival i was asked for and told at once; False if the views no longer hold."""
+        ...
+
+
+class OneByOne:
+    """The views of a belief that gains nothing from batches: each is taken when it is needed."""
+
+    def __init__(self, belief: "Deciding", points: Sequence[Any]) -> None:
+        self._belief, self._points = belief, points
+
+    def look(self, i: int) -> View:
+        """Ask the belief, which already knows what was asked for."""
+        return self._belief.look(self._points[i])
+
+    def asked(self, i: int, noise_std: float | None = None) -> None:
+        """Nothing to note."""
+
+    def told(self, i: int, y: float, noise_std: float | None = None) -> bool:
+        """The views still hold: the belief is asked anew each time."""
+        return True
+
+
+class Deciding(Protocol):
+    """Points in, views and predictions out, and the labels in between."""
 
     @property
     def traits(self) -> Traits:
         """What holds for every point, until the next fit."""
+        ...
+
+    @property
+    def labels(self) -> int:
+        """How many labels were told or learnt, and not withdrawn."""
         ...
 
     def point(self, x: Any) -> Any:
@@ -34,11 +77,14 @@ class Belief(Protocol):
         ...
 
     def recall(self, plain: Any) -> Any:
-        """The point that `plain` made so, also after tuples became lists."""
+        """The point that `plain` wrote, also after tuples became lists."""
         ...
 
     def arrive(self, point: Any, view: View | None = None) -> None:
-        """Count an arrival; `view` is what `look` returned just before."""
+        """Count an arrival; `view` is what `look` returned just before.
+
+        A point of None is an arrival whose content was erased: only time passes.
+        """
         ...
 
     def look(self, point: Any) -> View:
@@ -50,52 +96,55 @@ class Belief(Protocol):
         ...
 
     def predict(self, point: Any) -> Prediction:
-        """The prediction there. Changes nothing."""
+        """The prediction there, given the labels told. Changes nothing."""
         ...
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions at many points, at matrix speed."""
         ...
 
-    def expect(self, id: str, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
+    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
         """A label was asked for and is awaited; `view` is what `look` returned before it arrived.
 
-        `noise_std` is that of the label; None says that it is the belief's own.
+        `noise_std` is that of the label; None means the belief's own.
         """
         ...
 
-    def tell(self, id: str, point: Any, y: float, noise_std: float | None = None) -> Prediction:
-        """An awaited label came; the prediction there, after it.
+    def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
+        """An awaited label came; returns the prediction there, after it.
 
-        `noise_std` is that of the label, if another one answered than was asked.
+        `noise_std` is that of the label, if another labeller answered than was asked.
         """
         ...
 
-    def correct(self, id: str, point: Any, old: float, new: float) -> None:
+    def correct(self, key: Key, point: Any, old: float, new: float) -> None:
         """A label told earlier changes its value."""
         ...
 
-    def withdraw(self, id: str, point: Any, y: float | None) -> None:
+    def withdraw(self, key: Key, point: Any, y: float | None) -> None:
         """A label goes: an awaited one where y is None, else a told one."""
         ...
 
-    def learn(
-        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None, age: int = 0
-    ) -> Prediction:
-        """A label nobody asked for; the prediction there, after it.
+    def reopen(self, key: Key, point: Any, y: float) -> None:
+        """A label told earlier is awaited again, with the noise and the age it had."""
+        ...
 
-        `age` is how many arrivals ago it was taken; only a belief that forgets is told.
+    def learn(
+        self, point: Any, y: float, key: Key = None, noise_std: float | None = None, age: int = 0
+    ) -> Prediction:
+        """A label nobody asked for; returns the prediction there, after it.
+
+        `age` is how many arrivals ago its point came; it matters only to a belief that forgets.
         """
         ...
 
-    def watch(self, most: int) -> None:
-        """Keep so many past arrivals, at most, to say what labels would save; 0 ends that."""
+    def release(self, key: Key) -> None:
+        """Nobody will correct, withdraw or reopen this label any more: forget its key."""
         ...
 
-    @property
-    def labels(self) -> int:
-        """Labels told or learnt, and not withdrawn."""
-        ...
+
+class Fitting(Protocol):
+    """Parameters of its own that a belief learns from its labels."""
 
     @property
     def needs_warmup(self) -> bool:
@@ -106,31 +155,57 @@ class Belief(Protocol):
         """Whether the parameters should be fitted now; `warm`: the warm-up's labels are all told."""
         ...
 
-    def fit(self, random: "np.random.Generator") -> dict[str, Any]:
-        """The best parameters for the labels told so far. Changes nothing."""
+    def fit_job(self) -> dict[str, Any]:
+        """All that a fit to the labels told so far needs, as plain data. Changes nothing."""
         ...
 
-    def adopt(self, parameters: dict[str, Any]) -> None:
-        """Go on with these parameters."""
+    @classmethod
+    def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
+        """The best parameters for a job. A pure function: it may run in another process."""
+        ...
+
+    def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
+        """Go on with these parameters, fitted to this many labels; None means to those told by now."""
+        ...
+
+
+@runtime_checkable
+class Watching(Protocol):
+    """A belief that can say what a label would save, for rules that weigh it against its price."""
+
+    def watch(self, most: int) -> None:
+        """Keep at most this many past arrivals, to say what labels would save; 0 ends that."""
+        ...
+
+
+class Keeping(Protocol):
+    """A belief as plain data: what it was made with, and what it has learnt."""
+
+    @classmethod
+    def of(cls, config: dict[str, Any]) -> Self:
+        """A new belief from what `config` returned."""
+        ...
+
+    def config(self) -> dict[str, Any]:
+        """The arguments it was made with."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """Everything it has learnt."""
+        ...
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take up a state that `state` returned."""
         ...
 
     def describe(self) -> dict[str, Any]:
         """What this belief is now, for people."""
         ...
 
-    @classmethod
-    def of(cls, config: dict[str, Any]) -> Self:
-        """A new belief from what `config` gave."""
+    def detach(self) -> None:
+        """Begin a new stream with what is known: labels lose their keys, awaited ones go."""
         ...
 
-    def config(self) -> dict[str, Any]:
-        """The arguments it was made with, as plain data."""
-        ...
 
-    def state(self) -> dict[str, Any]:
-        """Everything it has learnt, as plain data."""
-        ...
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Take up a state that `state` gave."""
-        ...
+class Belief(Deciding, Fitting, Watching, Keeping, Protocol):
+    """What we think f is, and how unsure we are."""

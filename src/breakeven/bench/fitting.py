@@ -57,9 +57,11 @@ def _fit(seed: int, repeats: int) -> tuple[Timing, Timing, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its bounds are reached, and it says so
         ours, theirs = side_by_side(
-            Task(lambda: belief.fit(np.random.default_rng(0))), Task(lambda: model.fit(X, y)), repeats=repeats
+            Task(lambda: belief.fit(belief.fit_job(), np.random.default_rng(0))),
+            Task(lambda: model.fit(X, y)),
+            repeats=repeats,
         )
-    belief.adopt(belief.fit(np.random.default_rng(0)))
+    belief.adopt(belief.fit(belief.fit_job(), np.random.default_rng(0)))
     gap = belief.describe()["log_likelihood"] - model.log_marginal_likelihood_value_
     return ours, theirs, float(gap)
 

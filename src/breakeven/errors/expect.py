@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from breakeven.errors import InvalidInput
 
-Vector = NDArray[np.float64]
+Array = NDArray[np.float64]
+Vector = Array
 
 LARGEST = 1e100
 SMALLEST = 1e-50

@@ -352,7 +352,8 @@ class Learner(State):
         """The learner says when to fit, the belief does it; seeded by the number of fits so far."""
         if not self.belief.fit_due(warm=self._warmup.over):
             return False
-        self.apply(Fitted(self.belief.fit(np.random.default_rng([self.seed, self._fits]))))
+        random = np.random.default_rng([self.seed, self._fits])
+        self.apply(Fitted(self.belief.fit(self.belief.fit_job(), random)))
         return True
 
     # -- keeping ---------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ class State:
 
     def _buy(self, id: str, view: View | None, label: Label) -> None:
         label.round, label.warmup = self.rounds, self._warmup.ask()
-        self.belief.expect(id, label.x, view, **self._prices.noise_of(label.asked))
+        self.belief.ask(id, label.x, view, **self._prices.noise_of(label.asked))
         self._book.ask(id, label)
         self.rule.bought(label.round, label.cost, audited=label.audited)
 

@@ -33,7 +33,8 @@ class Threshold(Rule):
         traits, clock = view.traits, view.arrivals
         if clock is None or self.clock == "stream":
             clock = view.round
-        limit = theory.threshold(view.price, clock, traits.exponent, traits.unit, self.scale)
+        price = view.price / traits.label_scale
+        limit = theory.threshold(price, clock, traits.exponent, traits.unit, self.scale)
         if view.uncertainty > limit:
             return Verdict(True, limit, "first_of_type" if view.labels == 0 and view.arrivals else "unsure")
         if traits.prior_std <= limit:

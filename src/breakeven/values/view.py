@@ -14,8 +14,10 @@ from breakeven.values.prediction import Prediction
 class Traits(Struct, frozen=True):
     """What holds for every point of a belief, until it is fitted again.
 
-    `exponent` and `unit` shape the paper's threshold: unit · (price / clock) ** exponent.
-    `prior_std` is the uncertainty before any label, and `dim` is None where points are types.
+    `exponent`, `unit` and `label_scale` shape the paper's threshold: unit · (price / label_scale / clock) **
+    exponent. `label_scale` is 1 where the paper's λ counts in the user's units, else the scale found in the
+    labels. `prior_std` is the uncertainty before any label, and `dim` is None where points are types. While
+    `noise_known` is False, `noise_std` is only a guess.
     """
 
     noise_std: float
@@ -23,6 +25,8 @@ class Traits(Struct, frozen=True):
     unit: float
     prior_std: float
     dim: int | None = None
+    label_scale: float = 1.0
+    noise_known: bool = True
 
 
 class Saving(Struct, frozen=True, gc=False):

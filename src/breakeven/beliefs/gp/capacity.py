@@ -49,11 +49,11 @@ class Capacity:
 def _hand_over(old: Engine, new: Engine, most: float | None = None) -> bool:
     """Tell the new engine all that the old one knows; False where its rank would exceed `most`."""
     for id, x, y, noise in zip(old.ids, old.X, old.y, old.noise.tolist(), strict=True):
-        new.expect(id, x.copy(), new.solve(x), noise)
+        new.ask(id, x.copy(), new.solve(x), noise)
         new.tell(id, float(y))
         if most is not None and isinstance(new, Dictionary) and new.rank > most:
             return False
     for id, x, noise in old.waiting():
-        new.expect(id, x.copy(), new.solve(x), noise)
+        new.ask(id, x.copy(), new.solve(x), noise)
     new.watch(old.reservoir)
     return True

@@ -40,7 +40,7 @@ class Dictionary:
     >>> dictionary = Dictionary(1, Parameters(SquaredExponential(), noise_std=0.1), tolerance=1e-8)
     >>> for i in range(500):
     ...     x = np.array([7 * i % 25 / 10.0])
-    ...     dictionary.expect(str(i), x, dictionary.solve(x))
+    ...     dictionary.ask(str(i), x, dictionary.solve(x))
     ...     _ = dictionary.tell(str(i), 2.0)
     >>> dictionary.rank, round(dictionary.solve(np.array([1.23])).mean, 3)
     (10, 2.001)
@@ -167,7 +167,7 @@ class Dictionary:
 
     # -- events ----------------------------------------------------------------------------------
 
-    def expect(self, id: str | None, x: Array, solved: Solved, noise: float = 0.0) -> None:
+    def ask(self, id: str | None, x: Array, solved: Solved, noise: float = 0.0) -> None:
         """A label is awaited at x, where `solved` was just computed; its noise, if not the process's own."""
         self._counted()
         if self.reservoir:
@@ -289,7 +289,7 @@ class Dictionary:
             phi, _ = self._enter(x, self._features(x), noise)
             self._learn(id, x, noise, y, phi, used=len(phi))
         for id, x, noise in waiting:
-            self.expect(id, x, self.solve(x), noise)
+            self.ask(id, x, self.solve(x), noise)
         self.watch(reservoir)
 
     # -- arrivals to come ------------------------------------------------------------------------

@@ -178,7 +178,7 @@ class Posterior:
 
     # -- events ----------------------------------------------------------------------------------
 
-    def expect(self, id: str | None, x: Array, solved: Solved, noise: float = 0.0) -> None:
+    def ask(self, id: str | None, x: Array, solved: Solved, noise: float = 0.0) -> None:
         """A label is awaited at x, where `solved` was just computed; its noise, if not the process's own."""
         alone = not self._waiting()
         self._fresh = Fresh(id, x, solved, noise, self._ask(x, solved, noise))
@@ -292,7 +292,7 @@ class Posterior:
         old, self._awaited = self._awaited, Awaited(self.dim)
         reservoir, self.reservoir = self.reservoir, None  # it is surveyed afterwards, as a whole
         for id, x, noise in zip(old.ids, old.points.all, old.noise, strict=True):
-            self.expect(id, x, self.solve(x), noise)
+            self.ask(id, x, self.solve(x), noise)
         self._waiting()
         self.reservoir = reservoir
 

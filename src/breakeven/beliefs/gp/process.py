@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from breakeven import theory
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Looks, OneByOne
 from breakeven.beliefs.gp.capacity import Capacity, Engine
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE, Dictionary
 from breakeven.beliefs.gp.fitting import fit
@@ -18,8 +19,6 @@ from breakeven.beliefs.gp.prior import Prior
 from breakeven.beliefs.gp.reservoir import Reservoir
 from breakeven.beliefs.gp.savings import lesson_share, saving
 from breakeven.beliefs.gp.views import BlockLooks, SolvedView, noise_variance
-from breakeven.beliefs.looks import Looks, OneByOne
-from breakeven.beliefs.schedule import ENOUGH, GROWTH
 from breakeven.errors import expect
 from breakeven.values import COMING, UNKNOWN, Prediction, Saving, Traits, View
 
@@ -190,8 +189,8 @@ class GaussianProcess:
 
     def saving(self, point: Any, solved: Solved, noise_std: float) -> Saving:
         """What a label of this noise would take off the errors; see docs/value.md."""
-        if self.prior and self.labels < ENOUGH:
-            return UNKNOWN if self.asked < ENOUGH else COMING
+        if self.prior and self.labels < ENOUGH_TO_FIT:
+            return UNKNOWN if self.asked < ENOUGH_TO_FIT else COMING
         engine = self._posterior
         assert engine.reservoir, "watch was called"
         return saving(
@@ -229,13 +228,13 @@ class GaussianProcess:
                 engine.reservoir.fade(2.0 ** (-1.0 / self.forgetting), amplitude, self._clock)
             engine.meet(place, solved)
 
-    def expect(
+    def ask(
         self, id: str | None, point: Any, view: View | None = None, noise_std: float | None = None
     ) -> None:
         """A label is awaited; it narrows the uncertainty at once."""
         place = self._at(point, self._clock)
         solved = view.solved if isinstance(view, SolvedView) and view.solved else self._posterior.solve(place)
-        self._posterior.expect(id, place, solved, noise_variance(noise_std))
+        self._posterior.ask(id, place, solved, noise_variance(noise_std))
 
     def tell(self, id: str | None, point: Any, y: float, noise_std: float | None = None) -> Prediction:
         """An awaited label came, perhaps from another than was asked."""
@@ -253,7 +252,7 @@ class GaussianProcess:
         engine = self._posterior
         place = next(x.copy() for other, x, _ in engine.waiting() if other == id)
         engine.withdraw_awaited(id)
-        engine.expect(id, place, engine.solve(place), noise_variance(noise_std))
+        engine.ask(id, place, engine.solve(place), noise_variance(noise_std))
 
     def _forget_if_due(self) -> None:
         """Drop labels too old to matter, once they are the larger part."""
@@ -287,7 +286,7 @@ class GaussianProcess:
     ) -> Prediction:
         """A label nobody asked for, of an arrival so many rounds ago."""
         place = self._at(point, self._clock - age)
-        self._posterior.expect(id, place, self._posterior.solve(place), noise_variance(noise_std))
+        self._posterior.ask(id, place, self._posterior.solve(place), noise_variance(noise_std))
         return self.tell(id, point, y)
 
     # -- fitting ---------------------------------------------------------------------------------
@@ -309,33 +308,54 @@ class GaussianProcess:
                 return warm and self._fitted_at == 0
             case "growing":
                 first = 1 if self.prior else self.dim + 2
-                changed = self._fitted_at + self._changes >= GROWTH * self._fitted_at
+                changed = self._fitted_at + self._changes >= REFIT_GROWTH * self._fitted_at
                 return warm and self.labels >= first and changed
         return False
 
-    def fit(self, random: "np.random.Generator") -> dict[str, Any]:
-        """The parameters of maximal marginal likelihood for the labels told so far.
+    def fit_job(self) -> dict[str, Any]:
+        """The labels told so far, their points and noises, and what is to be fitted; arrays as their bytes.
 
-        That takes time as the cube of the labels. A dictionary is there for many: it draws those to look at.
+        A fit takes time as the cube of the labels. A dictionary is there for many: its fits look at a part.
         """
         engine = self._posterior
-        some = np.arange(len(engine.ids))
-        if isinstance(engine, Dictionary) and len(some) > FITTED:
-            some = np.sort(random.choice(some, FITTED, replace=False))
         watched = engine.reservoir.points if engine.reservoir and engine.reservoir.size > 1 else None
+        return {
+            "width": self._width,
+            "X": engine.X.tobytes(),
+            "y": engine.y.tobytes(),
+            "noise": engine.noise.tobytes(),
+            "arrivals": None if watched is None else watched.tobytes(),
+            "most": FITTED if isinstance(engine, Dictionary) else None,
+            "start": self.parameters.plain(),
+            "fit_noise": self.noise_std is None,
+            "fit_mean": self.mean == "fit",
+            "prior": msgspec.to_builtins(self.prior),
+        }
+
+    @classmethod
+    def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
+        """The parameters of maximal marginal likelihood for the labels of a job."""
+        X, y, noise = (
+            np.frombuffer(job["X"]).reshape(-1, job["width"]),
+            *map(np.frombuffer, (job["y"], job["noise"])),
+        )
+        some = np.arange(len(y))
+        if job["most"] is not None and len(some) > job["most"]:
+            some = np.sort(random.choice(some, job["most"], replace=False))
+        watched = job["arrivals"]
         return fit(
-            engine.X[some],
-            engine.y[some],
-            self.parameters,
+            X[some],
+            y[some],
+            Parameters.of(job["start"]),
             random,
-            fit_noise=self.noise_std is None,
-            fit_mean=self.mean == "fit",
-            noise=engine.noise[some],
-            prior=self.prior,
-            arrivals=watched,
+            fit_noise=job["fit_noise"],
+            fit_mean=job["fit_mean"],
+            noise=noise[some],
+            prior=msgspec.convert(job["prior"], Prior | None),
+            arrivals=None if watched is None else np.frombuffer(watched).reshape(-1, job["width"]),
         ).plain()
 
-    def adopt(self, parameters: dict[str, Any]) -> None:
+    def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
         """Go on with these parameters."""
         fitted = _checked_parameters(parameters, self.dim, self.forgetting)
         if self.forgetting is not None and self._outdated().any():

@@ -3,7 +3,7 @@
 from math import fsum, inf, sqrt
 from typing import Any, Literal, Protocol
 
-from breakeven.beliefs.schedule import ENOUGH, GROWTH
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
 from breakeven.beliefs.types.prior import TypePrior, learnt
 from breakeven.beliefs.types.tally import Census
 from breakeven.errors import expect
@@ -65,7 +65,7 @@ class AcrossTypes:
     @property
     def due_at(self) -> float:
         """How many types must have labels told for another fit."""
-        return max(ENOUGH, GROWTH * self.fitted_at) if self.learns else inf
+        return max(ENOUGH_TO_FIT, REFIT_GROWTH * self.fitted_at) if self.learns else inf
 
     def due(self) -> bool:
         """Whether enough types have, or, where labels fade, each has changed once since, on average."""

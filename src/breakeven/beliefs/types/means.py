@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.looks import Looks, OneByOne
+from breakeven.beliefs.belief import Looks, OneByOne
 from breakeven.beliefs.types.across import AcrossTypes, PriorStd
 from breakeven.beliefs.types.labels import Settled, TypeLabels
 from breakeven.beliefs.types.names import PLAIN, stored_type_name, type_name, type_names
@@ -145,7 +145,7 @@ class TypeMeans:
         """Count an arrival of this type."""
         self._labels.arrive(self._tally(point) if view is None or view.tally is None else view.tally)
 
-    def expect(
+    def ask(
         self, id: str | None, point: Any, view: View | None = None, noise_std: float | None = None
     ) -> None:
         """Count a label asked for; it narrows the radius at once."""
@@ -237,11 +237,16 @@ class TypeMeans:
         """Whether three types have labels, and a fifth more than at the last fit; no warm-up is needed."""
         return self.across.due()
 
-    def fit(self, random: "np.random.Generator") -> dict[str, Any]:
-        """The mean of the types' means, and the upper end of their spread."""
+    def fit_job(self) -> dict[str, Any]:
+        """The parameters found: they come from sums, so there is nothing left to compute elsewhere."""
         return self.across.fit()
 
-    def adopt(self, parameters: dict[str, Any]) -> None:
+    @classmethod
+    def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
+        """The mean of the types' means, and the upper end of their spread."""
+        return job
+
+    def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
         """Go on with this prior."""
         self.across.adopt(parameters)
 

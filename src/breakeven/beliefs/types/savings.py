@@ -7,7 +7,7 @@ the std s = σ/√W, its expected error is √(2/π)·s, and no label says anyth
 from math import sqrt
 
 from breakeven import theory
-from breakeven.beliefs.schedule import ENOUGH
+from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.types.across import AcrossTypes
 from breakeven.beliefs.types.labels import TypeLabels
 from breakeven.beliefs.types.rates import arrival_rate
@@ -23,7 +23,7 @@ def saving(labels: TypeLabels, across: AcrossTypes, tally: Tally, noise_std: flo
     prior, census = across.prior, labels.count()
     known = prior.worth + labels.asked_of(tally)
     if not known:
-        return COMING if across.learns and census.asked >= ENOUGH else UNKNOWN
+        return COMING if across.learns and census.asked >= ENOUGH_TO_FIT else UNKNOWN
     here = drop(prior.noise_std, known, noise_weight(prior.noise_std, noise_std))
     rounds, types = census.arrivals + 1, census.types + (tally.arrivals == 0)
     taught = 0.0

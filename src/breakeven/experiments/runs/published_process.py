@@ -64,24 +64,31 @@ class PublishedProcess(GaussianProcess):
         self._first = self.parameters
         self._fits = Fits() if fits is None else fits
 
-    def fit(self, random: "np.random.Generator") -> dict[str, Any]:
+    def fit_job(self) -> dict[str, Any]:
+        """As any process does, with the first parameters, and the fits made before."""
+        return {**super().fit_job(), "first": self._first.plain(), "made": self._fits}
+
+    @classmethod
+    def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
         """The parameters of maximal likelihood, looked for as the published code did."""
-        X, y = self._posterior.X, self._posterior.y
-        key = _key(X, y, self.parameters, random)
-        made = self._fits.made(key)
+        fits, key = job["made"], _key(job, random)
+        made: dict[str, Any] | None = fits.made(key)
         if made is None:
-            made = self._fitted(X, y, random).plain()
-            self._fits.keep(key, made)
+            made = _fitted(job, random).plain()
+            fits.keep(key, made)
         return made
 
-    def _fitted(self, X: Array, y: Array, random: "np.random.Generator") -> Parameters:
-        likelihood = Likelihood(X, y, self.parameters, fit_noise=False, fit_mean=False)
-        bounds = np.tile(np.log([LEAST, MOST]), (self.dim + 1, 1))
-        starts = [likelihood.theta(self.parameters)]
-        if starts_anew(len(y)):
-            draws = random.uniform(log(LEAST), log(MOST), (RESTARTS, self.dim + 1))
-            starts += [likelihood.theta(self._first), *draws]
-        return likelihood.parameters(_highest(likelihood, starts, bounds))
+
+def _fitted(job: dict[str, Any], random: "np.random.Generator") -> Parameters:
+    start, dim, y = Parameters.of(job["start"]), job["width"], np.frombuffer(job["y"])
+    X = np.frombuffer(job["X"]).reshape(-1, dim)
+    likelihood = Likelihood(X, y, start, fit_noise=False, fit_mean=False)
+    bounds = np.tile(np.log([LEAST, MOST]), (dim + 1, 1))
+    starts = [likelihood.theta(start)]
+    if starts_anew(len(y)):
+        draws = random.uniform(log(LEAST), log(MOST), (RESTARTS, dim + 1))
+        starts += [likelihood.theta(Parameters.of(job["first"])), *draws]
+    return likelihood.parameters(_highest(likelihood, starts, bounds))
 
 
 def starts_anew(labels: int) -> bool:
@@ -108,7 +115,7 @@ def _climb(likelihood: Likelihood, theta: Array, bounds: Array, steps: int = 500
     return minimise(likelihood.value_and_gradient, theta, bounds, steps=steps, tolerance=1e-9)
 
 
-def _key(X: Array, y: Array, start: Parameters, random: "np.random.Generator") -> bytes:
+def _key(job: dict[str, Any], random: "np.random.Generator") -> bytes:
     drawn = random.bit_generator.state["state"]
-    parts = (X.tobytes(), y.tobytes(), repr(start).encode(), repr(drawn).encode())
+    parts = (job["X"], job["y"], repr(job["start"]).encode(), repr(drawn).encode())
     return blake2b(b"".join(parts), digest_size=16).digest()

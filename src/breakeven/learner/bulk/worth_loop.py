@@ -8,7 +8,7 @@ from math import inf, nan, sqrt
 
 import numpy as np
 
-from breakeven.beliefs.schedule import ENOUGH
+from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.types import prior as priors
 from breakeven.beliefs.types import rates, savings
 from breakeven.learner.bulk.arrays import (
@@ -71,7 +71,7 @@ def decide(
         left = round if round > horizon else horizon - round
         weight = prior_worth + asked[k]
         if weight == 0.0:
-            worth = 0.0 if learns and census[ASKED] >= ENOUGH else inf
+            worth = 0.0 if learns and census[ASKED] >= ENOUGH_TO_FIT else inf
         else:
             here, rounds, taught = drop(noise_std, weight, 1.0), census[ARRIVALS] + 1, 0.0
             if lessons and learns and asked[k] == 0.0:
