@@ -11,7 +11,7 @@ import msgspec
 
 from breakeven import experiments, files, report
 from breakeven.cli.reproduce import LEAD, TITLE
-from breakeven.report.document import chapter
+from breakeven.report.exhibit_files import chapter
 from breakeven.values import Chart, Figure, Line, Section
 
 DOCS = Path(__file__).parent

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from breakeven.cli import main
-from breakeven.values.sweeps import FACTORS
+from breakeven.values.bill import COST_FACTORS
 
 TYPES = ("--types", "5", "--rounds", "500", "--cost", "2", "--noise-std", "0.5", "--trials", "2")
 NUMBERS = ("--dim", "1", "--rounds", "60", "--cost", "2", "--noise-std", "0.3", "--trials", "2")
@@ -48,8 +48,8 @@ def test_what_was_measured_lies_within_what_is_proven(capsys, words):
 def test_the_sweep_has_the_price_asked_about_and_those_of_simulate(capsys):
     found = json.loads(plan(capsys, *TYPES, "--json")[1])
     sweep, ours = found["sweep"], found["rows"][2]
-    assert sweep["prices"] == [2.0 * factor for factor in sorted(FACTORS)]
-    asked = sweep["prices"].index(2.0)
+    assert sweep["label_costs"] == [2.0 * factor for factor in sorted(COST_FACTORS)]
+    asked = sweep["label_costs"].index(2.0)
     assert all(sweep[field][asked] == ours[field] for field in ("labels", "spend", "total", "saved"))
 
 

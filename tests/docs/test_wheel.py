@@ -33,9 +33,18 @@ def test_it_runs_the_readme(bare_python, tmp_path):
     assert "Label it" in run(bare_python, script, cwd=tmp_path)
 
 
-def test_it_carries_its_types_and_nothing_else(bare_python, tmp_path):
+def test_it_carries_its_types_styles_and_script_and_nothing_else(bare_python, tmp_path):
     listing = "import breakeven, pathlib; print(*pathlib.Path(breakeven.__file__).parent.rglob('*'))"
-    files = run(bare_python, "-c", listing, cwd=tmp_path)
-    assert "py.typed" in files
+    files = [Path(name) for name in run(bare_python, "-c", listing, cwd=tmp_path).split()]
+    others = {file.name for file in files if file.suffix not in ("", ".py", ".pyc")}
+    assert others == {"py.typed", "page.css", "bill.css", "bill.js"}
     assert "sklearn" not in run(bare_python, "-m", "pip", "list", cwd=tmp_path)
-    assert not [name for name in files.split() if Path(name).suffix not in ("", ".py", ".pyc", ".typed")]
+
+
+def test_it_writes_a_page_in_its_style(bare_python, tmp_path):
+    code = """
+from pathlib import Path
+from breakeven.report import write_page
+print(write_page("Report", "", [], Path("out")).read_text())
+"""
+    assert "--paper: #ffffff" in run(bare_python, "-c", code, cwd=tmp_path)

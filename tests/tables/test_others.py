@@ -11,7 +11,7 @@ from breakeven.tables import from_table
 from breakeven.tables.billing import others
 from breakeven.tables.billing.rivals import equal_chance
 from breakeven.tables.program import Wish, carry_out
-from breakeven.values.sweeps import FACTORS
+from breakeven.values.bill import COST_FACTORS
 from tests.tables.samples import cases_of, smooth, typed
 
 RIVALS = ["the paper's threshold", "random, equal spend", "variable, equal spend"]
@@ -108,7 +108,7 @@ def test_the_sweep_has_the_bill_itself_in_it():
     outcome = from_table(smooth(150), label="y", cost=0.5, sweep=True)
     sweep, ours = outcome.sweep, outcome.rows[2]
     place = sweep.at(0.5)
-    assert sweep.prices == [0.5 * factor for factor in sorted(FACTORS)]
+    assert sweep.label_costs == [0.5 * factor for factor in sorted(COST_FACTORS)]
     assert sweep.labels[place] == ours.labels
     assert (sweep.total[place], sweep.saved[place]) == (ours.total, ours.saved)
     assert sweep.labels[0] >= sweep.labels[-1]
@@ -117,7 +117,7 @@ def test_the_sweep_has_the_bill_itself_in_it():
 def test_prices_at_which_a_run_would_take_longer_are_left_out_and_said(monkeypatch):
     monkeypatch.setattr(others, "ENOUGH", 10)
     outcome = from_table(smooth(150), label="y", cost=0.2, sweep=True)
-    assert outcome.sweep.prices == [0.2 * factor for factor in sorted(FACTORS) if factor >= 1.0]
+    assert outcome.sweep.label_costs == [0.2 * factor for factor in sorted(COST_FACTORS) if factor >= 1.0]
     assert outcome.notes[-1] == (
         "Prices of 0.05 and 0.1 were left out: they buy so many labels that a run would take longer than "
         "this one."
@@ -141,14 +141,14 @@ def test_rules_that_ask_no_price_are_not_run_anew(monkeypatch, rule):
     dearer = from_table(frame.with_columns(pl.col("price") * 4), **options).rows[2]
     monkeypatch.setattr(others, "run", None)
     sweep = from_table(frame, sweep=True, **options).sweep
-    place = sorted(FACTORS).index(4.0)
+    place = sorted(COST_FACTORS).index(4.0)
     assert (sweep.labels[place], sweep.spend[place]) == (dearer.labels, pytest.approx(dearer.spend))
     assert (sweep.total[place], sweep.saved[place]) == pytest.approx((dearer.total, dearer.saved))
 
 
 @pytest.mark.parametrize(("cost", "count"), [(2e99, 5), (1e-50, 5)])
 def test_prices_beyond_what_can_be_computed_with_are_left_out(cost, count):
-    assert len(from_table(smooth(30), label="y", cost=cost, sweep=True).sweep.prices) == count
+    assert len(from_table(smooth(30), label="y", cost=cost, sweep=True).sweep.label_costs) == count
 
 
 # -- interrupted -----------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_rules_that_are_done_stay():
 def test_prices_that_are_done_stay():
     outcome = interrupted("other prices", 3)
     assert [row.name for row in outcome.more] == RIVALS
-    assert outcome.sweep.prices == [0.25, 0.5, 1.0, 2.0]
+    assert outcome.sweep.label_costs == [0.25, 0.5, 1.0, 2.0]
     assert outcome.unfinished == ["other prices", "other orders"]
 
 
@@ -213,6 +213,6 @@ def test_what_is_not_interrupted_is_whole():
 
 def test_a_budget_that_cannot_pay_for_a_label_buys_none():
     outcome = from_table(smooth(100), label="y", cost=5.0, rule="variable", budget=20.0, sweep=True)
-    bought = dict(zip(outcome.sweep.prices, outcome.sweep.labels, strict=True))
+    bought = dict(zip(outcome.sweep.label_costs, outcome.sweep.labels, strict=True))
     assert bought[5.0] > 0
     assert bought[40.0] == bought[80.0] == 0

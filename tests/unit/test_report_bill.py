@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from breakeven.report import write_bill
+from breakeven.report.bill_numbers import facts, headline, lead, money_and_share
 from breakeven.report.bill_page import html
-from breakeven.report.bill_table import facts, headline, lead, money_and_share
-from breakeven.report.styles import FIRST
+from breakeven.report.line_styles import FIRST_STYLES
 from breakeven.values.bill import Bill, BillRow, Sweep
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
 from tests.unit.reading import Reader
@@ -38,7 +38,7 @@ def sweep():
     spend = [price * count for price, count in zip(prices, labels, strict=True)]
     total = [paid + error * CASES for paid, error in zip(spend, errors, strict=True)]
     saved = [price * CASES - whole for price, whole in zip(prices, total, strict=True)]
-    return Sweep(prices=prices, labels=labels, spend=spend, mean_error=errors, total=total, saved=saved)
+    return Sweep(label_costs=prices, labels=labels, spend=spend, mean_error=errors, total=total, saved=saved)
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def evil_bill():
         facts=[EVIL],
         trials=[row(EVIL, low=1.0, high=2.0)],
         sections=[Section(title=EVIL, text=[EVIL], tables=[table], figures=[evil])],
-        sweep=Sweep(prices=[1.0, 2.0], total=[1.0, 1.0], saved=[1.0, 3.0], **given),
+        sweep=Sweep(label_costs=[1.0, 2.0], total=[1.0, 1.0], saved=[1.0, 3.0], **given),
         configuration=EVIL,
         notes=[EVIL, "*" + EVIL],
     )
@@ -240,7 +240,7 @@ def test_what_is_no_row_looks_like_none():
     chart = Chart(name="c", title="", x_label="", y_label="", lines=lines)
     bill = small(row(), chosen="Value", sections=[Section(title="", figures=[figure(chart)])])
     colours = {line["line"]["color"] for line in data_of(html(bill, ""))["charts"]["c"]["data"]}
-    assert not colours & {FIRST[0].colour, FIRST[1].colour}
+    assert not colours & {FIRST_STYLES[0].colour, FIRST_STYLES[1].colour}
 
 
 def test_a_reader_can_ask_which_case_a_point_is(page):
@@ -266,8 +266,8 @@ def test_the_slider_stands_at_the_price_of_the_bill(page):
 
 def test_the_bill_at_every_price_is_in_the_page(bill, page):
     prices = data_of(page)["prices"]
-    assert prices["at"] == bill.sweep.prices
-    assert len(prices["words"]) == len(bill.sweep.prices)
+    assert prices["at"] == bill.sweep.label_costs
+    assert len(prices["words"]) == len(bill.sweep.label_costs)
     assert prices["words"][0] == {
         "labels": "12,559",
         "spend": "7,849",
@@ -301,7 +301,7 @@ def test_one_price_needs_no_slider(bill):
 
 
 def test_where_prices_differ_the_slider_moves_their_mean(bill):
-    assert "Mean price of a label" in html(replace(bill, prices_differ=True), "")
+    assert "Mean price of a label" in html(replace(bill, costs_differ=True), "")
     assert "Mean price" not in html(bill, "")
 
 

@@ -10,9 +10,16 @@ import pytest
 
 from breakeven.errors import BreakevenError
 from breakeven.report import MissingMatplotlib, write_figure
-from breakeven.report.notes import Box, best_box, inked
-from breakeven.report.ranges import along, y_range
-from breakeven.report.styles import AFTER_DARK, FIRST, KNOWN, STYLES, style_of, styles_of
+from breakeven.report.axes import along, y_range
+from breakeven.report.drawing import WordBox, best_box, inked
+from breakeven.report.line_styles import (
+    AFTER_DARK,
+    FIRST_STYLES,
+    KNOWN_LABELS,
+    LINE_STYLES,
+    style_of,
+    styles_of,
+)
 from breakeven.values.exhibit import Chart, Figure, Line, Note, Table
 
 KINDS = ["line", "dashed", "reference", "dots", "rings", "crosses"]
@@ -125,27 +132,27 @@ def contrast(one, other):
     return high / low
 
 
-@pytest.mark.parametrize("style", FIRST)
+@pytest.mark.parametrize("style", FIRST_STYLES)
 def test_every_colour_stands_out_from_its_paper(style):
     assert contrast(style.colour, "#ffffff") > 4
     assert contrast(style.dark, "#16181c") > 4
 
 
 def test_styles_differ_without_their_colours():
-    assert len({(style.dashes, style.marker) for style in STYLES}) == len(STYLES)
+    assert len({(style.dashes, style.marker) for style in LINE_STYLES}) == len(LINE_STYLES)
 
 
 def test_a_well_known_label_always_looks_the_same():
-    alone = [styles_of([label])[label] for label in KNOWN]
-    assert alone == [styles_of(["another", "one more", *KNOWN[::-1]])[label] for label in KNOWN]
-    assert len(set(alone)) == len(KNOWN)
+    alone = [styles_of([label])[label] for label in KNOWN_LABELS]
+    assert alone == [styles_of(["another", "one more", *KNOWN_LABELS[::-1]])[label] for label in KNOWN_LABELS]
+    assert len(set(alone)) == len(KNOWN_LABELS)
 
 
 def test_labels_of_one_figure_look_different():
-    labels = [*KNOWN[:3], "d = 1", "d = 2", "d = 3", "published", "fit"]
+    labels = [*KNOWN_LABELS[:3], "d = 1", "d = 2", "d = 3", "published", "fit"]
     assert len({style.colour for style in styles_of(labels).values()}) == len(labels)
-    many = styles_of(str(number) for number in range(len(STYLES)))
-    assert len(set(many.values())) == len(STYLES)
+    many = styles_of(str(number) for number in range(len(LINE_STYLES)))
+    assert len(set(many.values())) == len(LINE_STYLES)
     assert len(styles_of(str(number) for number in range(40))) == 40
 
 
@@ -187,7 +194,7 @@ def test_places_along_an_axis_go_from_its_left_to_its_right():
 
 
 def test_words_go_where_nothing_is_drawn():
-    frame = Box(0, 0, 300, 200)
+    frame = WordBox(0, 0, 300, 200)
     above = inked(np.array([[0.0, 118.0], [300.0, 118.0]]), joined=True)
     first = best_box("crossed here", (150, 100), above, [], frame)
     assert first.top < 100

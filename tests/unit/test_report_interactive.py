@@ -6,9 +6,8 @@ import sys
 import pytest
 
 from breakeven.report import MissingPlotly, check_plotly
-from breakeven.report.interactive import plotly_script, plotted
-from breakeven.report.styles import FIRST, PAPER, STYLES, styles_of
-from breakeven.report.traces import SYMBOLS, after_dark
+from breakeven.report.interactive import PLOTLY_SYMBOLS, after_dark, plotly_script, plotted
+from breakeven.report.line_styles import FIRST_STYLES, LINE_STYLES, PAPER_COLOUR, styles_of
 from breakeven.values.exhibit import Chart, Line
 
 KINDS = ["line", "dashed", "reference", "dots", "rings", "crosses"]
@@ -54,15 +53,15 @@ def test_plotly_accepts_every_chart(odd):
     Figure(drawn(odd))
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", LINE_STYLES)
 def test_every_style_has_its_symbols(style):
-    assert {style.marker, style.cross} <= set(SYMBOLS)
+    assert {style.marker, style.cross} <= set(PLOTLY_SYMBOLS)
 
 
 def test_styles_differ_without_their_colours_here_too():
-    lines = [line(str(number)) for number in range(len(STYLES))]
+    lines = [line(str(number)) for number in range(len(LINE_STYLES))]
     looks = [(one["line"]["dash"], one["marker"]["symbol"]) for one in drawn(chart(*lines))["data"]]
-    assert len(set(looks)) == len(STYLES)
+    assert len(set(looks)) == len(LINE_STYLES)
 
 
 def test_the_first_line_lies_on_top_and_is_named_first():
@@ -97,11 +96,11 @@ def luminance(colour, opacity, paper):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("style", FIRST)
+@pytest.mark.parametrize("style", FIRST_STYLES)
 def test_a_faint_dot_can_be_seen_on_either_paper(style):
     x = [float(one) for one in range(5_000)]
     opacity = drawn(chart(line(kind="dots", x=x, y=x)))["data"][0]["marker"]["opacity"]
-    for colour, paper in ((style.colour, PAPER), (style.dark, after_dark()[PAPER])):
+    for colour, paper in ((style.colour, PAPER_COLOUR), (style.dark, after_dark()[PAPER_COLOUR])):
         light, dark = sorted((luminance(colour, opacity, paper), luminance(paper, 1.0, paper)), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 3.0
 
@@ -109,7 +108,7 @@ def test_a_faint_dot_can_be_seen_on_either_paper(style):
 def test_references_all_look_the_same():
     looks = [drawn(chart(line(name, "reference")))["data"][0]["line"] for name in ("price", "exactly right")]
     assert looks[0] == looks[1]
-    assert looks[0]["color"] not in {style.colour for style in STYLES}
+    assert looks[0]["color"] not in {style.colour for style in LINE_STYLES}
 
 
 def test_what_cannot_be_drawn_is_a_gap():
@@ -179,12 +178,16 @@ def test_every_colour_has_a_dark_one_bands_too():
         return {part} if key.endswith("color") else set()
 
     assert colours(drawn(ODD["every kind"])) <= set(after_dark())
-    assert after_dark()[FIRST[0].colour] == FIRST[0].dark
+    assert after_dark()[FIRST_STYLES[0].colour] == FIRST_STYLES[0].dark
 
 
 def test_well_known_labels_of_a_page_keep_their_place():
     known = ["Value", "never"]
-    assert styles_of(["never", "a", "b"], known)["never"] == styles_of(["never"], known)["never"] == STYLES[1]
+    assert (
+        styles_of(["never", "a", "b"], known)["never"]
+        == styles_of(["never"], known)["never"]
+        == LINE_STYLES[1]
+    )
 
 
 def test_the_script_is_plotlys_own_and_fits_into_a_page():

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 import pytest
 
 from breakeven.report import markdown, write_figure, write_page, write_table
-from breakeven.report.wording import marked, shown
+from breakeven.report.markup import marked, shown
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
 from tests.unit.reading import Reader
 

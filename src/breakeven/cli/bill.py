@@ -109,7 +109,7 @@ def _interval(row: "BillRow") -> tuple[str, str]:
 def table_of_prices(sweep: "Sweep") -> list[str]:
     """A row for each price."""
     numbers = map(_numbers, sweep.labels, sweep.spend, sweep.mean_error, sweep.total)
-    rows = zip(sweep.prices, numbers, sweep.saved, strict=True)
+    rows = zip(sweep.label_costs, numbers, sweep.saved, strict=True)
     return table(
         [("a label costs", *HEAD), *((amount(price), *some, amount(saved)) for price, some, saved in rows)]
     )

@@ -19,9 +19,7 @@ from breakeven.planning.streams import stream_of
 from breakeven.rules import Threshold, Value
 from breakeven.simulate import Trace, simulate
 from breakeven.values import BillRow, Sweep
-from breakeven.values.bill import EVERYONE, NO_ONE
-from breakeven.values.sweeps import factors, sweep_of
-from breakeven.values.trials import mean_row
+from breakeven.values.bill import EVERYONE, NO_ONE, factors, mean_row, sweep_of
 
 Counts = Callable[[int, int], None]  # runs done, runs in all
 

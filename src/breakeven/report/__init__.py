@@ -5,12 +5,9 @@ both in the extra `report`; the rest needs neither.
 """
 
 from breakeven.report.bill_page import write_bill
-from breakeven.report.document import markdown
 from breakeven.report.drawing import MissingMatplotlib, check_matplotlib
-from breakeven.report.figures import write_figure
+from breakeven.report.exhibit_files import markdown, write_figure, write_page, write_table
 from breakeven.report.interactive import MissingPlotly, check_plotly
-from breakeven.report.page import write_page
-from breakeven.report.tables import write_table
 
 __all__ = [
     "MissingMatplotlib",

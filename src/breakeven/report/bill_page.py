@@ -1,6 +1,7 @@
-"""The report of a bill: one page that holds all it needs, works offline and sends nothing anywhere.
+"""The page of a bill: one file that holds all it needs, works offline and sends nothing anywhere.
 
-Its policy lets only the two scripts run that are written here, by their hashes, and nothing be loaded.
+It begins with what was saved, then the bill as a table, then charts, other costs and the configuration. Its
+security policy lets only the two scripts in it run, known by their hashes, and lets nothing be loaded.
 """
 
 from base64 import b64encode
@@ -12,17 +13,19 @@ from typing import Any
 import msgspec
 
 from breakeven.files import write
-from breakeven.report.bill_script import SCRIPT
-from breakeven.report.bill_sheet import BILL_SHEET
-from breakeven.report.bill_table import facts, headline, lead, rows_table
-from breakeven.report.figures import picture_name
-from breakeven.report.interactive import plotly_script, plotted
-from breakeven.report.markup import chart_words, document, joined, paragraphs, table_box
-from breakeven.report.prices import NAME, OtherPrices
-from breakeven.report.sheet import STYLE_SHEET
-from breakeven.report.styles import styles_of
-from breakeven.report.traces import after_dark
-from breakeven.report.wording import marked
+from breakeven.report.bill_numbers import SWEEP_NAME, OtherCosts, facts, headline, lead, rows_table
+from breakeven.report.interactive import after_dark, plotly_script, plotted
+from breakeven.report.line_styles import styles_of
+from breakeven.report.markup import (
+    asset,
+    chart_words,
+    document,
+    joined,
+    marked,
+    paragraphs,
+    picture_name,
+    table_box,
+)
 from breakeven.values.bill import Bill
 from breakeven.values.exhibit import Chart, Figure, Section, Table
 
@@ -34,7 +37,8 @@ def write_bill(bill: Bill, folder: Path) -> Path:
 
 def html(bill: Bill, plotly: str) -> str:
     """The whole page, with plotly's JavaScript as given."""
-    prices = OtherPrices(bill, bill.sweep) if bill.sweep and len(bill.sweep.prices) > 1 else None
+    script, style = asset("bill.js"), asset("page.css") + asset("bill.css")
+    costs = OtherCosts(bill, bill.sweep) if bill.sweep and len(bill.sweep.label_costs) > 1 else None
     body = f"""<header>
 <p class="overline">{escape(bill.title)}</p>
 <h1>{headline(bill)}</h1>
@@ -47,14 +51,14 @@ def html(bill: Bill, plotly: str) -> str:
 <noscript><p>The charts and the slider need JavaScript; the tables do not.</p></noscript>
 {_trials(bill) if bill.trials else ""}
 {joined(_section(section) for section in bill.sections)}
-{_section(prices.section, prices.slider) if prices else ""}
+{_section(costs.section, costs.slider) if costs else ""}
 {_configuration(bill.configuration) if bill.configuration else ""}
 {_notes([note for note in bill.notes if not _about_rows(note)])}
 </main>
-<script type="application/json" id="data">{_embedded(_data(bill, prices))}</script>
+<script type="application/json" id="data">{_embedded(_data(bill, costs))}</script>
 <script>{plotly}</script>
-<script>{SCRIPT}</script>"""
-    return document(bill.title, body, style=STYLE_SHEET + BILL_SHEET, head=_policy(plotly, SCRIPT))
+<script>{script}</script>"""
+    return document(bill.title, body, style=style, head=_policy(plotly, script))
 
 
 def _about_rows(note: str) -> bool:
@@ -134,17 +138,17 @@ def _notes(notes: list[str]) -> str:
     return f'<section>\n<h2>How to read this</h2>\n<ul class="notes">\n{items}\n</ul>\n</section>'
 
 
-def _data(bill: Bill, prices: OtherPrices | None) -> dict[str, Any]:
-    """What the script reads: charts by name, the dark colours, and the words for every price."""
-    sections = [*bill.sections, *([prices.section] if prices else [])]
+def _data(bill: Bill, costs: OtherCosts | None) -> dict[str, Any]:
+    """What the script reads: charts by name, the dark colours, and the words for every label cost."""
+    sections = [*bill.sections, *([costs.section] if costs else [])]
     figures = [figure for section in sections for figure in section.figures]
     names = [bill.chosen, *(row.name for row in bill.rows if row.name != bill.chosen)]
     charts = {name: plot for figure in figures for name, plot in _plots(figure, names).items()}
     data = {"charts": charts, "dark": after_dark()}
-    if not prices:
+    if not costs:
         return data
-    charts[NAME]["layout"]["shapes"] = [prices.line]
-    return data | {"prices": prices.data}
+    charts[SWEEP_NAME]["layout"]["shapes"] = [costs.line]
+    return data | {"prices": costs.data}
 
 
 def _plots(figure: Figure, names: list[str]) -> dict[str, dict[str, Any]]:

@@ -1,32 +1,33 @@
-"""A chart as a picture: PNG on white, and SVG that follows the reader from light to dark.
+"""A chart as a picture: a PNG on white, and an SVG that is light or dark as the reader's system is.
 
-The only module that knows matplotlib, which it loads when the first chart is drawn.
+The only module that knows matplotlib, which it imports when the first chart is drawn. The words of a note are
+put near their point, over as little of the chart as possible.
 """
 
 from collections.abc import Iterable
 from io import BytesIO
+from itertools import product
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from breakeven.errors import BreakevenError
-from breakeven.report.notes import Box, best_box, inked
-from breakeven.report.ranges import along, by_factors, y_range
-from breakeven.report.styles import (
+from breakeven.errors.expect import Array
+from breakeven.report.axes import along, log_axes, y_range
+from breakeven.report.line_styles import (
     AFTER_DARK,
-    DASHES,
-    GRID,
+    GRID_COLOUR,
     INK,
-    JOINED,
+    JOINED_KINDS,
+    KIND_DASHES,
     MANY_DOTS,
     MARKERS_A_LINE,
-    PAPER,
-    Style,
+    PAPER_COLOUR,
+    LineStyle,
     style_of,
 )
-from breakeven.report.wording import line_words
+from breakeven.report.markup import line_words
 from breakeven.values.exhibit import Chart, Line, Note
 
 if TYPE_CHECKING:
@@ -34,13 +35,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Transform
 
-Array = NDArray[np.float64]
-
-WIDTH, HEIGHT = 5.2, 3.4
-LETTERS_A_ROW = 52
+PICTURE_WIDTH, PICTURE_HEIGHT = 5.2, 3.4
+LETTERS_A_TITLE = 52
 LETTERS_A_NOTE = 28
-MOST_COLUMNS = 4
-LOOK = {
+MOST_LEGEND_COLUMNS = 4
+PICTURE_LOOK = {
     "svg.hashsalt": "breakeven",
     "font.size": 10.5,
     "text.color": INK,
@@ -52,12 +51,16 @@ LOOK = {
     "axes.spines.right": False,
     "axes.axisbelow": True,
     "axes.grid": True,
-    "grid.color": GRID,
+    "grid.color": GRID_COLOUR,
     "grid.linewidth": 0.7,
     "lines.linewidth": 1.7,
     "lines.markersize": 5.0,
     "legend.frameon": False,
 }
+LETTER_WIDTH, ROW_HEIGHT = 5.4, 12.5  # of a note's words, as all below in points of print
+STEPS_ASIDE, STEPS_AWAY = (6.0, 18.0, 34.0), (12.0, 26.0, 44.0, 66.0, 92.0)  # tried around the point
+MARKER_EDGE = np.array([(right, up) for right in (-4.0, 0.0, 4.0) for up in (-4.0, 0.0, 4.0)])
+HARM_OF_COVERING, HARM_OF_LEAVING = 10.0, 1000.0  # a drawn point; the frame, or another note's box
 
 
 class MissingMatplotlib(BreakevenError, ImportError):
@@ -69,7 +72,7 @@ class MissingMatplotlib(BreakevenError, ImportError):
 
 
 def check_matplotlib() -> None:
-    """Raise where pictures cannot be drawn, before the work for them is done."""
+    """Raise `MissingMatplotlib` if it is not installed: call it before the work for pictures is done."""
     try:
         import matplotlib  # noqa: F401  (whether it can be imported is the question)
     except ImportError as error:
@@ -78,23 +81,23 @@ def check_matplotlib() -> None:
         ) from error
 
 
-def draw(chart: Chart, styles: dict[str, Style]) -> dict[str, bytes]:
+def draw(chart: Chart, styles: dict[str, LineStyle]) -> dict[str, bytes]:
     """The picture of a chart, by the ending of its file: png and svg."""
     check_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.style import context
 
-    with context(["default", LOOK]):
-        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained", facecolor=PAPER)
-        axes = figure.add_subplot(facecolor=PAPER)
+    with context(["default", PICTURE_LOOK]):
+        figure = Figure(figsize=(PICTURE_WIDTH, PICTURE_HEIGHT), layout="constrained", facecolor=PAPER_COLOUR)
+        axes = figure.add_subplot(facecolor=PAPER_COLOUR)
         drawn = {
             line.label: _draw_line(axes, line, style_of(line, styles), chart) for line in chart.lines[::-1]
         }
         _scale(axes, chart)
         _name(figure, chart.title, {line_words(line): drawn[line.label] for line in chart.lines})
-        axes.set_xlabel(_plain(fill(chart.x_label, LETTERS_A_ROW)))
+        axes.set_xlabel(_plain(fill(chart.x_label, LETTERS_A_TITLE)))
         axes.set_ylabel(_plain(fill(chart.y_label, LETTERS_A_NOTE)))
-        figure.draw_without_rendering()  # lays it out: only now it is known where on the paper a point lies
+        figure.draw_without_rendering()  # lays it out: only then is it known where on the paper a point lies
         figure.set_layout_engine("none")
         _draw_notes(figure, axes, chart)
         png = _saved(figure, format="png", dpi=200, metadata={"Software": None})
@@ -102,13 +105,13 @@ def draw(chart: Chart, styles: dict[str, Style]) -> dict[str, bytes]:
     return {"png": png, "svg": svg.replace(b"</style>", _after_dark().encode() + b"</style>", 1)}
 
 
-def _draw_line(axes: "Axes", line: Line, style: Style, chart: Chart) -> Any:
-    """Draw one line and its band; what is drawn later lies on top."""
+def _draw_line(axes: "Axes", line: Line, style: LineStyle, chart: Chart) -> Any:
+    """Draw one line and its band; what is drawn later lies on top of it."""
     y = _seen(line.y)
     (drawn,) = axes.plot(line.x, y, color=style.colour, **_look(line, style, chart))
     if line.low is None or line.high is None:
         return drawn
-    if line.kind in JOINED:
+    if line.kind in JOINED_KINDS:
         axes.fill_between(
             line.x, _seen(line.low), _seen(line.high), color=style.colour, alpha=0.16, linewidth=0
         )
@@ -117,13 +120,13 @@ def _draw_line(axes: "Axes", line: Line, style: Style, chart: Chart) -> Any:
     return drawn
 
 
-def _look(line: Line, style: Style, chart: Chart) -> dict[str, Any]:
+def _look(line: Line, style: LineStyle, chart: Chart) -> dict[str, Any]:
     dashes = (0, style.dashes) if style.dashes else "solid"
     match line.kind:
         case "line":
             return {"linestyle": dashes, "marker": style.marker, "markevery": _marked(line, chart)}
         case "dashed" | "reference":
-            return {"linestyle": (0, DASHES), "linewidth": 1.4}
+            return {"linestyle": (0, KIND_DASHES), "linewidth": 1.4}
         case "dots":
             size = 6.5 if len(line.x) <= MANY_DOTS else 3.5
             return {"linestyle": "none", "marker": style.marker, "markersize": size}
@@ -134,7 +137,7 @@ def _look(line: Line, style: Style, chart: Chart) -> dict[str, Any]:
 
 
 def _marked(line: Line, chart: Chart) -> list[int]:
-    """Which points of a line carry its marker: all of a few, else some at even distances."""
+    """Which points of a line carry its marker: all if they are few, otherwise some at even distances."""
     if len(line.x) <= MARKERS_A_LINE:
         return list(range(len(line.x)))
     order = [one.label for one in chart.lines].index(line.label)
@@ -147,7 +150,7 @@ def _scale(axes: "Axes", chart: Chart) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     shown = y_range(chart, settled=True)
-    log_x, log_y = by_factors(chart)
+    log_x, log_y = log_axes(chart)
     axes.set_xscale("log" if log_x else "linear")
     axes.set_yscale("log" if log_y else "linear")
     axes.margins(x=0.03)
@@ -168,13 +171,16 @@ def _scale(axes: "Axes", chart: Chart) -> None:
 
 
 def _draw_notes(figure: "Figure", axes: "Axes", chart: Chart) -> None:
-    """Words beside their points, with a thin line from one to the other."""
-    frame = Box(*_on_paper(figure, axes.transAxes, [(0.0, 0.0), (1.0, 1.0)]).ravel())
+    """Write the words of each note beside its point, with a thin line between the two."""
+    frame = WordBox(*_on_paper(figure, axes.transAxes, [(0.0, 0.0), (1.0, 1.0)]).ravel())
     lines = [
-        inked(_on_paper(figure, axes.transData, zip(line.x, line.y, strict=True)), joined=line.kind in JOINED)
+        inked(
+            _on_paper(figure, axes.transData, zip(line.x, line.y, strict=True)),
+            joined=line.kind in JOINED_KINDS,
+        )
         for line in chart.lines
     ]
-    taken: list[Box] = []
+    taken: list[WordBox] = []
     for note in chart.notes:
         ((x, y),) = _on_paper(figure, axes.transData, [(note.x, note.y)])
         text = fill(note.text, LETTERS_A_NOTE)
@@ -196,7 +202,7 @@ def _draw_note(axes: "Axes", note: Note, text: str, right: float, up: float) -> 
         ha="left",
         va="bottom",
         fontsize=9.5,
-        bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
+        bbox={"facecolor": PAPER_COLOUR, "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
         arrowprops={
             "arrowstyle": "-",
             "color": INK,
@@ -210,12 +216,12 @@ def _draw_note(axes: "Axes", note: Note, text: str, right: float, up: float) -> 
 
 
 def _name(figure: "Figure", title: str, drawn: dict[str, Any]) -> None:
-    """The title and, under it, what each line is: above the axes, where they cover nothing."""
-    for columns in range(MOST_COLUMNS, 0, -1):
+    """The title and, below it, the names of the lines: above the axes, where they cover nothing."""
+    for columns in range(MOST_LEGEND_COLUMNS, 0, -1):
         legend = figure.legend(
             list(drawn.values()),
-            [_plain(fill(label, LETTERS_A_ROW)) for label in drawn],
-            title=_plain(fill(title, LETTERS_A_ROW)),
+            [_plain(fill(label, LETTERS_A_TITLE)) for label in drawn],
+            title=_plain(fill(title, LETTERS_A_TITLE)),
             title_fontproperties={"weight": "bold", "size": 11.5},
             loc="outside upper left",
             alignment="left",
@@ -233,7 +239,7 @@ def _name(figure: "Figure", title: str, drawn: dict[str, Any]) -> None:
 
 
 def _plain(text: str) -> str:
-    return text.replace("$", r"\$")  # a price, not the start of a formula
+    return text.replace("$", r"\$")  # an amount of money, not the start of a formula
 
 
 def _seen(values: list[float]) -> Any:
@@ -248,10 +254,71 @@ def _saved(figure: "Figure", **how: Any) -> bytes:
 
 
 def _after_dark() -> str:
-    """A style sheet that turns every colour into its dark one; without it the picture is a light one."""
+    """A style sheet that turns every colour into its dark one where the reader's system is dark."""
     rules = [
         f'[style*="{use}: {light}"]{{{use}:{dark}!important}}'
         for light, dark in AFTER_DARK.items()
         for use in ("fill", "stroke")
     ]
     return "\n@media (prefers-color-scheme: dark){\n" + "\n".join(rules) + "\n}\n"
+
+
+# -- where the words of a note go ----------------------------------------------------------------------------
+
+
+class WordBox(NamedTuple):
+    """A rectangle that words fill, in points of print (1/72 inch) from the picture's lower left corner."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def covers(self, points: Array) -> int:
+        """How many of the points lie in it."""
+        x, y = points[:, 0], points[:, 1]
+        inside = (x > self.left) & (x < self.right) & (y > self.bottom) & (y < self.top)
+        return int(inside.sum())
+
+    def meets(self, other: "WordBox") -> bool:
+        """Whether the two overlap."""
+        apart = self.right < other.left or other.right < self.left
+        return not (apart or self.top < other.bottom or other.top < self.bottom)
+
+    def inside(self, other: "WordBox") -> bool:
+        """Whether it lies within the other."""
+        across = other.left <= self.left and self.right <= other.right
+        return across and other.bottom <= self.bottom and self.top <= other.top
+
+
+def best_box(
+    text: str, point: tuple[float, float], drawn: Array, taken: list[WordBox], frame: WordBox
+) -> WordBox:
+    """Where words about a point cover least of what is drawn and of the boxes already taken.
+
+    >>> frame = WordBox(0, 0, 300, 200)
+    >>> best_box("here", (10, 10), np.empty((0, 2)), [], frame).left > 10
+    True
+    """
+    x, y = point
+    rows = text.split("\n")
+    width, height = LETTER_WIDTH * max(map(len, rows)), ROW_HEIGHT * len(rows)
+
+    def harm(box: WordBox) -> float:
+        distance = abs((box.left + box.right) / 2 - x) / 4 + abs((box.bottom + box.top) / 2 - y)
+        crowded = HARM_OF_LEAVING * (not box.inside(frame)) + HARM_OF_LEAVING * sum(map(box.meets, taken))
+        return distance + crowded + HARM_OF_COVERING * box.covers(drawn)
+
+    lefts = [x + aside for aside in STEPS_ASIDE] + [x - aside - width for aside in STEPS_ASIDE]
+    bottoms = [y + away for away in STEPS_AWAY] + [y - away - height for away in STEPS_AWAY]
+    boxes = [WordBox(left, low, left + width, low + height) for left, low in product(lefts, bottoms)]
+    return min(boxes, key=harm)
+
+
+def inked(points: Array, *, joined: bool) -> Array:
+    """Points all along what a line puts on the paper, so close together that no box fits between them."""
+    points = points[np.isfinite(points).all(axis=1)]
+    if not joined or len(points) < 2:
+        return np.asarray(points[:, None] + MARKER_EDGE).reshape(-1, 2)
+    steps = np.linspace(0, len(points) - 1, 2 * len(points) + 200)
+    return np.column_stack([np.interp(steps, np.arange(len(points)), column) for column in points.T])

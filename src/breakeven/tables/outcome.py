@@ -19,9 +19,7 @@ from breakeven.tables.telling.configuration import configuration
 from breakeven.tables.telling.story import about_errors, facts, sections
 from breakeven.values import Bill, BillRow, Sweep
 from breakeven.values.amounts import listed
-from breakeven.values.bill import ABOUT_NO_ONE
-from breakeven.values.sweeps import sweep_of
-from breakeven.values.trials import mean_row
+from breakeven.values.bill import ABOUT_NO_ONE, mean_row, sweep_of
 
 DECISIONS = "decisions.parquet"
 
@@ -111,7 +109,7 @@ class Outcome:
             chosen=name_of(run.options),
             facts=facts(run),
             trials=self.trials,
-            prices_differ=prices_differ(run),
+            costs_differ=prices_differ(run),
             sections=sections(run, ids=self.ids),
             sweep=self.sweep,
             configuration=configuration(run, self.folder, seeds=self.seeds is not None),

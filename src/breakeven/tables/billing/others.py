@@ -11,7 +11,7 @@ from breakeven.tables.options import OF_PRICES, Options
 from breakeven.tables.reading.cases import Cases
 from breakeven.tables.running.run import Progress, Run, run
 from breakeven.values import BillRow
-from breakeven.values.sweeps import factors
+from breakeven.values.bill import factors
 
 ENOUGH = 250  # labels that a process may always buy: fits to so many take 2 or 3 seconds
 

@@ -1,6 +1,3 @@
-"""What the page of a bill does: draws charts in the reader's colours, moves the price, copies the text."""
-
-SCRIPT = r"""
 "use strict";
 const { charts, dark, prices } = JSON.parse(document.getElementById("data").textContent);
 const atNight = matchMedia("(prefers-color-scheme: dark)");
@@ -70,4 +67,3 @@ document.getElementById("copy")?.addEventListener("click", async () => {
     told.textContent = "Selected: now copy it with your keyboard";
   }
 });
-"""
