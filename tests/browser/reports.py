@@ -11,7 +11,7 @@ EVERYTHING = {"compare": True, "sweep": True, "trials": 2}
 
 
 def compared():
-    """Other rules, prices and orders beside it."""
+    """Other rules, costs and orders beside it."""
     return breakeven.from_table(typed(300), label="y", cost=2.0, type="kind", **EVERYTHING)
 
 
@@ -21,11 +21,11 @@ def billions():
     return breakeven.from_table(frame, label="y", cost=6e10, type="kind", **EVERYTHING)
 
 
-def own_prices():
-    """A price for every label."""
-    prices = np.random.default_rng(1).lognormal(-1.0, 0.8, 60)
-    frame = smooth(60).with_columns(price=pl.Series(prices))
-    return breakeven.from_table(frame, label="y", cost_column="price", features=["a", "b"])
+def own_costs():
+    """A cost for every label."""
+    costs = np.random.default_rng(1).lognormal(-1.0, 0.8, 60)
+    frame = smooth(60).with_columns(exam=pl.Series(costs))
+    return breakeven.from_table(frame, label="y", cost_column="exam", features=["a", "b"])
 
 
 def late():
@@ -55,7 +55,7 @@ def many():
     return breakeven.from_table(typed(20_000), label="y", cost=2.0, type="kind")
 
 
-REPORTS = {one.__name__: one for one in (compared, billions, own_prices, late, always, never, alike, many)}
+REPORTS = {one.__name__: one for one in (compared, billions, own_costs, late, always, never, alike, many)}
 
 
 def written(name, folder):

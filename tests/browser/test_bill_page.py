@@ -169,19 +169,19 @@ def test_charts_take_the_readers_colours_and_follow_them(laptop):
         assert OURS[scheme] in lines
 
 
-def test_the_price_is_moved_by_the_keyboard(laptop):
-    page, line = laptop.page, "[data-chart=bill-at-other-prices] .shapelayer path"
+def test_the_cost_is_moved_by_the_keyboard(laptop):
+    page, line = laptop.page, "[data-chart=bill-at-other-costs] .shapelayer path"
     before = page.get_attribute(line, "d")
-    page.focus("#price")
+    page.focus("#cost")
     page.keyboard.press("End")
-    assert laptop.text("output[data-price=price]") == "32"
-    assert page.get_attribute("#price", "aria-valuetext") == "32"
+    assert laptop.text("output[data-cost=cost]") == "32"
+    assert page.get_attribute("#cost", "aria-valuetext") == "32"
     status = page.get_by_role("status").filter(has_text="At 32 a label")
     assert status.get_attribute("aria-live") == "polite"
     assert re.search(r"than labelling everyone\.$", status.inner_text())
     assert page.get_attribute(line, "d") != before
     page.keyboard.press("ArrowLeft")
-    assert laptop.text("output[data-price=price]") == "16"
+    assert laptop.text("output[data-cost=cost]") == "16"
 
 
 def test_the_configuration_is_copied_and_runs(laptop, report_of):

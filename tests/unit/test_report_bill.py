@@ -18,13 +18,13 @@ from tests.unit.reading import Reader
 
 EVIL = "</script><script>alert('1 & 2')</script>\"<!--"
 SCRIPTS = re.compile(r"<script([^>]*)>(.*?)</script>", re.DOTALL)
-CASES, PRICE = 20_000, 5.0
+CASES, COST = 20_000, 5.0
 
 
 def way(name, labels, mean_error, **ends):
-    spend, total = PRICE * labels, PRICE * labels + mean_error * CASES
+    spend, total = COST * labels, COST * labels + mean_error * CASES
     given = {"labels": labels, "spend": spend, "mean_error": mean_error, "total": total}
-    return BillRow(name=name, saved=PRICE * CASES - total, **given, **ends)
+    return BillRow(name=name, saved=COST * CASES - total, **given, **ends)
 
 
 def figure(chart, **rest):
@@ -34,11 +34,11 @@ def figure(chart, **rest):
 
 def sweep():
     labels, errors = [12_559, 3_118, 774], [1.197, 1.9723, 3.751]
-    prices = [0.625, PRICE, 40.0]
-    spend = [price * count for price, count in zip(prices, labels, strict=True)]
+    costs = [0.625, COST, 40.0]
+    spend = [cost * count for cost, count in zip(costs, labels, strict=True)]
     total = [paid + error * CASES for paid, error in zip(spend, errors, strict=True)]
-    saved = [price * CASES - whole for price, whole in zip(prices, total, strict=True)]
-    return Sweep(label_costs=prices, labels=labels, spend=spend, mean_error=errors, total=total, saved=saved)
+    saved = [cost * CASES - whole for cost, whole in zip(costs, total, strict=True)]
+    return Sweep(label_costs=costs, labels=labels, spend=spend, mean_error=errors, total=total, saved=saved)
 
 
 @pytest.fixture(scope="module")
@@ -128,12 +128,14 @@ def test_the_same_bill_gives_the_same_page(bill, page):
 def test_the_page_says_first_what_was_saved(page):
     words = "".join(Reader(page).words)
     assert "<h1>You would have saved 44,964 (45%)</h1>" in page
-    said = "With breakeven: 3,118 of 20,000 labels bought for 15,590, a mean error of 1.972, 55,036 in all."
-    assert said in words
+    said = (
+        "With breakeven you would have bought 3,118 of 20,000 labels for 15,590, at a mean error of 1.972: "
+    )
+    assert said + "55,036 in all. Labelling everyone costs 100,000." in words
 
 
 def test_the_page_says_what_it_is_about_and_what_a_total_is(bill, page):
-    said = "20,000 cases · label score · 5 a label · total = spend + errors × their cost"
+    said = "20,000 cases · label score · 5 a label · total = spend on labels + cost of errors"
     assert said in "".join(Reader(facts(bill)).words)
     assert f'<p class="facts">{facts(bill)}</p>' in page
 
@@ -152,7 +154,9 @@ def test_the_headline_is_honest(total, words):
 
 
 def test_a_cheaper_way_is_named():
-    assert lead(small(row("random", 50.0), row(), chosen="Value")).endswith(" Cheaper still: random, 50.")
+    assert lead(small(row("random", 50.0), row(), chosen="Value")).endswith(
+        " Cheaper still: random, 50 in all."
+    )
     assert "Cheaper" not in lead(small(row("random", 70.0), row(), chosen="Value"))
     assert "Cheaper" not in lead(small(row(total=130.0), chosen="Value"))
 
@@ -160,7 +164,8 @@ def test_a_cheaper_way_is_named():
 def test_what_is_known_only_afterwards_is_not_taken_for_a_way():
     said = lead(small(row("label no one *", 20.0), row("random", 50.0), row(), chosen="Value"))
     assert said.endswith(
-        " Cheaper still: random, 50. Cheaper, but known only afterwards: label no one&nbsp;*, 20."
+        " Cheaper still: random, 50 in all."
+        " Cheaper, but known only afterwards: label no one&nbsp;*, 20 in all."
     )
 
 
@@ -218,7 +223,7 @@ def test_titles_say_nothing_twice():
 
 def test_every_chart_has_its_box(page):
     boxes = [given for tag, given in Reader(page).tags if tag == "div" and "data-chart" in given]
-    names = ["money", "predicted", "bill-at-other-prices"]
+    names = ["money", "predicted", "bill-at-other-costs"]
     assert [box["data-chart"] for box in boxes] == list(data_of(page)["charts"]) == names
     assert [box["class"] for box in boxes] == ["chart", "square chart", "chart"]
     assert boxes[0]["aria-label"] == "Money so far: money against case, for breakeven, label everyone"
@@ -253,10 +258,10 @@ def test_numbers_stand_beside_a_chart_where_there_are_some(bill, page):
     assert html(replace(bill, sections=none), "").count("<summary>The numbers</summary>") == 1
 
 
-# -- other prices ----------------------------------------------------------------------------------------
+# -- other costs -----------------------------------------------------------------------------------------
 
 
-def test_the_slider_stands_at_the_price_of_the_bill(page):
+def test_the_slider_is_set_to_the_label_cost_of_the_bill(page):
     (slider,) = [given for tag, given in Reader(page).tags if tag == "input"]
     assert (slider["min"], slider["value"], slider["max"]) == ("0", "1", "2")
     assert slider["aria-valuetext"] == "5"
@@ -264,20 +269,20 @@ def test_the_slider_stands_at_the_price_of_the_bill(page):
     assert said in page
 
 
-def test_the_bill_at_every_price_is_in_the_page(bill, page):
-    prices = data_of(page)["prices"]
-    assert prices["at"] == bill.sweep.label_costs
-    assert len(prices["words"]) == len(bill.sweep.label_costs)
-    assert prices["words"][0] == {
+def test_the_bill_at_every_label_cost_is_in_the_page(bill, page):
+    costs = data_of(page)["costs"]
+    assert costs["at"] == bill.sweep.label_costs
+    assert len(costs["words"]) == len(bill.sweep.label_costs)
+    assert costs["words"][0] == {
         "labels": "12,559",
         "spend": "7,849",
         "mean error": "1.197",
         "total": "31,789",
         "saved": "−19,289 (−154%)",
-        "price": "0.625",
+        "cost": "0.625",
         "sentence": "At 0.625 a label: 31,789 in all, 19,289 (154%) more than labelling everyone.",
     }
-    assert data_of(page)["charts"][prices["chart"]]["layout"]["shapes"][0]["x0"] == 5
+    assert data_of(page)["charts"][costs["chart"]]["layout"]["shapes"][0]["x0"] == 5
 
 
 def part_of(sweep, *places):
@@ -288,26 +293,26 @@ def part_of(sweep, *places):
 
 @pytest.mark.parametrize(
     ("places", "words"),
-    [((0, 1, 2), "cost more or less:"), ((1, 2), "cost more:"), ((0, 1), "cost less:")],
+    [((0, 1, 2), "cost more or less?"), ((1, 2), "cost more?"), ((0, 1), "cost less?")],
 )
-def test_prices_are_said_to_be_what_they_are(bill, places, words):
-    assert f"Had a label {words}" in html(replace(bill, sweep=part_of(bill.sweep, *places)), "")
+def test_costs_are_said_to_be_what_they_are(bill, places, words):
+    assert f"What if a label had {words}" in html(replace(bill, sweep=part_of(bill.sweep, *places)), "")
 
 
-def test_one_price_needs_no_slider(bill):
+def test_one_cost_needs_no_slider(bill):
     page = html(replace(bill, sweep=part_of(bill.sweep, 1)), "")
-    assert "At other prices" not in page
-    assert "prices" not in data_of(page)
+    assert "At other label costs" not in page
+    assert "costs" not in data_of(page)
 
 
-def test_where_prices_differ_the_slider_moves_their_mean(bill):
-    assert "Mean price of a label" in html(replace(bill, costs_differ=True), "")
-    assert "Mean price" not in html(bill, "")
+def test_where_costs_differ_the_slider_moves_their_mean(bill):
+    assert "Mean cost of a label" in html(replace(bill, costs_differ=True), "")
+    assert "Mean cost" not in html(bill, "")
 
 
 def test_labelling_everyone_costs_as_much_as_labelling_everyone(bill):
     same = replace(part_of(bill.sweep, 0, 1), saved=[0.0, 0.0])
-    assert data_of(html(replace(bill, sweep=same), ""))["prices"]["words"][0]["sentence"].endswith(
+    assert data_of(html(replace(bill, sweep=same), ""))["costs"]["words"][0]["sentence"].endswith(
         "in all, as much as labelling everyone."
     )
 
@@ -320,7 +325,7 @@ def test_a_bare_bill_is_a_page_too():
     Reader(page)
     assert "<h1>You would have saved nothing</h1>" in page
     assert "<section>" not in page
-    assert "prices" not in data_of(page)
+    assert "costs" not in data_of(page)
 
 
 def test_nothing_given_can_become_markup():

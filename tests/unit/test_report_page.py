@@ -7,7 +7,8 @@ from urllib.parse import unquote
 import pytest
 
 from breakeven.report import markdown, write_figure, write_page, write_table
-from breakeven.report.markup import marked, shown
+from breakeven.report.line_styles import PAGE_AFTER_DARK
+from breakeven.report.markup import asset, marked, shown
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
 from tests.unit.reading import Reader
 
@@ -89,6 +90,12 @@ def test_pictures_wait_until_they_are_seen_and_keep_their_place(tmp_path):
     assert {image["loading"] for image in images} == {"lazy"}
     assert {(image["width"], image["height"]) for image in images} == {("520", "340")}
     assert images[0]["alt"].endswith(": loss against round, for Never")
+
+
+def test_a_page_has_the_colours_of_its_pictures():
+    light, _, dark = asset("page.css").partition("prefers-color-scheme: dark")
+    assert all(colour in light for colour in PAGE_AFTER_DARK)
+    assert all(colour in dark for colour in PAGE_AFTER_DARK.values())
 
 
 def test_numbers_are_rounded_and_stand_to_the_right(tmp_path):

@@ -1,15 +1,19 @@
+// The page of a bill at work: draws the charts in the reader's colours, shows the bill at another cost of a
+// label, and copies the configuration. Plotly and the data of the page come before this script.
 "use strict";
-const { charts, dark, prices } = JSON.parse(document.getElementById("data").textContent);
-const atNight = matchMedia("(prefers-color-scheme: dark)");
-const byFinger = matchMedia("(pointer: coarse)").matches;
+const { charts, dark, costs } = JSON.parse(document.getElementById("data").textContent);
+const darkScheme = matchMedia("(prefers-color-scheme: dark)");
+const touch = matchMedia("(pointer: coarse)").matches;
 
+// A part of a chart with every colour in it as the reader's scheme has it.
 function coloured(part, key = "") {
   if (Array.isArray(part)) return typeof part[0] === "object" ? part.map((one) => coloured(one)) : part;
   if (part !== null && typeof part === "object")
     return Object.fromEntries(Object.entries(part).map(([name, one]) => [name, coloured(one, name)]));
-  return atNight.matches && key.endsWith("color") && dark[part] || part;
+  return (darkScheme.matches && key.endsWith("color") && dark[part]) || part;
 }
 
+// An axis with as many ticks as have room.
 function fitted(axis, width) {
   const most = Math.max(2, Math.min(7, Math.floor(width / 80)));
   if (!axis.tickvals) return { ...axis, nticks: most };
@@ -19,51 +23,52 @@ function fitted(axis, width) {
 
 async function draw(box) {
   const name = box.dataset.chart;
-  const layout = { ...coloured(charts[name].layout), autosize: true, dragmode: byFinger ? false : "zoom" };
+  const layout = { ...coloured(charts[name].layout), autosize: true, dragmode: touch ? false : "zoom" };
   layout.xaxis = fitted(layout.xaxis, box.clientWidth);
   await Plotly.react(box, coloured(charts[name].data), layout, {
     responsive: true,
     displaylogo: false,
     typesetMath: false,
-    displayModeBar: byFinger ? false : "hover",
+    displayModeBar: touch ? false : "hover",
     modeBarButtons: [["zoomIn2d", "zoomOut2d", "resetScale2d", "toImage"]],
     toImageButtonOptions: { filename: name, scale: 2 },
   });
-  box.querySelectorAll(".modebar-btn").forEach((button) => { button.tabIndex = -1; });  // all hover, no stop
+  // These buttons appear only under the pointer, so the keyboard passes them by.
+  box.querySelectorAll(".modebar-btn").forEach((button) => { button.tabIndex = -1; });
 }
 
+// A chart is drawn when it is less than a screen away, and again when the scheme changes.
 const boxes = [...document.querySelectorAll("[data-chart]")];
-const drawn = new IntersectionObserver((seen) => {
+const nearby = new IntersectionObserver((seen) => {
   for (const { target } of seen.filter((one) => one.isIntersecting)) {
-    drawn.unobserve(target);
+    nearby.unobserve(target);
     draw(target);
   }
 }, { rootMargin: "100%" });
-boxes.forEach((box) => drawn.observe(box));
-const redraw = () => boxes.filter((box) => box.data).forEach(draw);
-atNight.addEventListener("change", redraw);
+boxes.forEach((box) => nearby.observe(box));
+darkScheme.addEventListener("change", () => boxes.filter((box) => box.data).forEach(draw));
 addEventListener("beforeprint", () => boxes.filter((box) => !box.data).forEach(draw));
 
-function setPrice(place) {
-  const { at, chart, words } = prices;
+function setCost(place) {
+  const { at, chart, words } = costs;
   for (const [name, text] of Object.entries(words[place]))
-    document.querySelector(`[data-price="${name}"]`).textContent = text;
-  document.getElementById("price").setAttribute("aria-valuetext", words[place].price);
+    document.querySelector(`[data-cost="${name}"]`).textContent = text;
+  document.getElementById("cost").setAttribute("aria-valuetext", words[place].cost);
   Object.assign(charts[chart].layout.shapes[0], { x0: at[place], x1: at[place] });
   boxes.filter((box) => box.data && box.dataset.chart === chart)
     .forEach((box) => Plotly.relayout(box, { shapes: coloured(charts[chart].layout.shapes) }));
 }
 
-document.getElementById("price")?.addEventListener("input", (event) => setPrice(event.target.value));
+document.getElementById("cost")?.addEventListener("input", (event) => setCost(event.target.value));
 
 document.getElementById("copy")?.addEventListener("click", async () => {
   const text = document.getElementById("configuration");
-  const told = document.getElementById("copied");
+  const status = document.getElementById("copied");
   try {
     await navigator.clipboard.writeText(text.textContent);
-    told.textContent = "Copied";
+    status.textContent = "Copied";
   } catch {
     getSelection().selectAllChildren(text);
-    told.textContent = "Selected: now copy it with your keyboard";
+    status.textContent = "Selected: copy it with your keyboard";
   }
 });

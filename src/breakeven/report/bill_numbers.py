@@ -15,8 +15,8 @@ from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
 
 BILL_COLUMNS = ("labels", "spend", "mean error", "total", "saved")
 FEW_PERCENT = 0.1  # a smaller share is written with a decimal
-ABOUT_TOTAL = "total = spend + errors × their cost"
-SWEEP_NAME = "bill-at-other-prices"
+ABOUT_TOTAL = "total = spend on labels + cost of errors"
+SWEEP_NAME = "bill-at-other-costs"
 
 
 # -- the bill in words and as a table ------------------------------------------------------------------------
@@ -40,10 +40,11 @@ def headline(bill: Bill) -> str:
 def lead(bill: Bill) -> str:
     """The sentences under the headline, as HTML."""
     row, everyone = bill.chosen_row, bill.everyone
-    bought = f"{shown(row.labels)} of {shown(everyone.labels)} labels bought for {shown(row.spend)}"
+    bought = f"{shown(row.labels)} of {shown(everyone.labels)} labels for {shown(row.spend)}"
     told = (
-        f"With <strong>{escape(row.name)}</strong>: {bought}, a mean error of {shown(row.mean_error)}, "
-        f"{shown(row.total)} in all. Labelling everyone costs {shown(everyone.total)}."
+        f"With <strong>{escape(row.name)}</strong> you would have bought {bought}, at a mean error of "
+        f"{shown(row.mean_error)}: {shown(row.total)} in all. "
+        f"Labelling everyone costs {shown(everyone.total)}."
     )
     cheaper = [other for other in bill.rows if other.total < min(row.total, everyone.total)]
     told += _cheapest("Cheaper still", [other for other in cheaper if not other.hindsight])
@@ -55,11 +56,11 @@ def _cheapest(words: str, rows: Sequence[BillRow]) -> str:
         return ""
     row = min(rows, key=lambda one: one.total)
     name = escape(row.name).replace(" *", "&nbsp;*")
-    return f" {words}: {name}, {shown(row.total)}."
+    return f" {words}: {name}, {shown(row.total)} in all."
 
 
 def facts(bill: Bill) -> str:
-    """What the bill is about, and what its totals are, in one line of HTML."""
+    """What the bill is about, and what its totals add up, in one line of HTML."""
     return " · ".join(f"<span>{marked(fact)}</span>" for fact in [*bill.facts, ABOUT_TOTAL])
 
 
@@ -76,7 +77,7 @@ def rows_table(rows: Sequence[BillRow], caption: str, chosen: str) -> str:
 
 
 def money_and_share(money: float, share: float) -> str:
-    """An amount, and what part of labelling everyone's total it is.
+    """An amount, and in brackets its part of the total of labelling everyone.
 
     >>> money_and_share(4312.3, 0.384), money_and_share(-8.0, -0.012), money_and_share(0.0, 0.0)
     ('4,312 (38%)', '−8 (−1.2%)', '0')
@@ -108,74 +109,74 @@ def _total(row: BillRow) -> str:
 
 
 class OtherCosts:
-    """All that a page has of a sweep; the slider starts at the price nearest to that of the bill."""
+    """All that a page shows of a sweep; the slider starts at the label cost nearest to that of the bill."""
 
     def __init__(self, bill: Bill, sweep: Sweep) -> None:
         self.section = _section(bill, sweep)
         self._sweep, self._start = sweep, sweep.at(bill.label_cost)
-        self._price = _price(bill)
+        self._name = _cost_name(bill)
         self._words = [_worded(sweep, place, place == self._start) for place in range(len(sweep.label_costs))]
 
     @property
     def slider(self) -> str:
-        """The slider and the bill it stands at."""
-        now, prices = self._words[self._start], self._sweep.label_costs
+        """The slider, and the bill at the label cost it is set to."""
+        now, costs = self._words[self._start], self._sweep.label_costs
         numbers = "".join(
-            f'<div><dt>{name}</dt><dd data-price="{name}">{now[name]}</dd></div>' for name in BILL_COLUMNS
+            f'<div><dt>{name}</dt><dd data-cost="{name}">{now[name]}</dd></div>' for name in BILL_COLUMNS
         )
-        return f"""<div class="prices">
-<label for="price">{self._price.capitalize()} \
-<output for="price" data-price="price">{now["price"]}</output></label>
-<input type="range" id="price" min="0" max="{len(prices) - 1}" step="1" value="{self._start}" \
-aria-valuetext="{now["price"]}">
-<p class="ends" aria-hidden="true"><span>{shown(prices[0])}</span><span>{shown(prices[-1])}</span></p>
+        return f"""<div class="costs">
+<label for="cost">{self._name.capitalize()} \
+<output for="cost" data-cost="cost">{now["cost"]}</output></label>
+<input type="range" id="cost" min="0" max="{len(costs) - 1}" step="1" value="{self._start}" \
+aria-valuetext="{now["cost"]}">
+<p class="ends" aria-hidden="true"><span>{shown(costs[0])}</span><span>{shown(costs[-1])}</span></p>
 <dl>{numbers}</dl>
-<p role="status" aria-live="polite" data-price="sentence">{now["sentence"]}</p>
+<p role="status" aria-live="polite" data-cost="sentence">{now["sentence"]}</p>
 </div>"""
 
     @property
     def data(self) -> dict[str, Any]:
-        """What the page's script reads: the chart, and the prices with their words."""
+        """What the page's script reads: the name of the chart, and the label costs with their words."""
         return {"chart": SWEEP_NAME, "at": self._sweep.label_costs, "words": self._words}
 
     @property
     def line(self) -> dict[str, Any]:
-        """An upright line through the chart, at the price of the slider."""
-        price = self._sweep.label_costs[self._start]
+        """A vertical line through the chart, at the label cost the slider is set to."""
+        cost = self._sweep.label_costs[self._start]
         return {
-            "type": "line", "xref": "x", "yref": "paper", "x0": price, "x1": price, "y0": 0, "y1": 1,
+            "type": "line", "xref": "x", "yref": "paper", "x0": cost, "x1": cost, "y0": 0, "y1": 1,
             "line": {"color": INK, "width": 1.5, "dash": "dot"},
         }  # fmt: skip
 
 
 def _worded(sweep: Sweep, place: int, now: bool) -> dict[str, str]:
-    """The bill at a price, as it is read."""
+    """The bill at one label cost, as the page shows it."""
     total, saved = sweep.total[place], sweep.saved[place]
     everyone = total + saved
-    price, labels = shown(sweep.label_costs[place]), shown(sweep.labels[place])
+    cost, labels = shown(sweep.label_costs[place]), shown(sweep.labels[place])
     share = saved / everyone if everyone else 0.0
     numbers = [labels, shown(sweep.spend[place]), shown(sweep.mean_error[place]), shown(total)]
     against = "as much as"
     if saved:
         against = f"{money_and_share(abs(saved), abs(share))} {'less' if saved > 0 else 'more'} than"
     here = ", as in this bill" if now else ""
-    sentence = f"At {price} a label{here}: {shown(total)} in all, {against} labelling everyone."
+    sentence = f"At {cost} a label{here}: {shown(total)} in all, {against} labelling everyone."
     words = dict(zip(BILL_COLUMNS, [*numbers, money_and_share(saved, share)], strict=True))
-    return words | {"price": price, "sentence": sentence}
+    return words | {"cost": cost, "sentence": sentence}
 
 
-def _price(bill: Bill) -> str:
-    return "mean price of a label" if bill.costs_differ else "price of a label"
+def _cost_name(bill: Bill) -> str:
+    return "mean cost of a label" if bill.costs_differ else "cost of a label"
 
 
 def _section(bill: Bill, sweep: Sweep) -> Section:
-    """What there is to see besides the slider."""
+    """What the page shows besides the slider."""
     start = sweep.at(bill.label_cost)
-    ways = [("more", start < len(sweep.label_costs) - 1), ("less", start > 0)]
-    had = " or ".join(way for way, there in ways if there)
+    sides = [("more", start < len(sweep.label_costs) - 1), ("less", start > 0)]
+    had = " or ".join(side for side, there in sides if there)
     return Section(
-        title="At other prices",
-        text=[f"Had a label cost {had}: the whole stream was run anew at each of these prices."],
+        title="At other label costs",
+        text=[f"What if a label had cost {had}? The whole stream was run again at each of these costs."],
         figures=[_figure(bill, sweep)],
     )
 
@@ -187,11 +188,11 @@ def _figure(bill: Bill, sweep: Sweep) -> Figure:
         Line(label=bill.everyone.name, x=sweep.label_costs, y=everyone, remark="total"),
         Line(label=bill.chosen, x=sweep.label_costs, y=sweep.spend, kind="dashed", remark="spent on labels"),
     ]
-    title = "The total at every price"
+    title = "The total at every label cost"
     chart = Chart(
         name="total",
         title=title,
-        x_label=_price(bill),
+        x_label=_cost_name(bill),
         y_label="money",
         lines=lines,
         log_x=True,
@@ -204,5 +205,8 @@ def _table(sweep: Sweep) -> Table:
     columns = [sweep.label_costs, sweep.labels, sweep.spend, sweep.mean_error, sweep.total, sweep.saved]
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Table(
-        name=SWEEP_NAME, title="The bill at every price", columns=["price", *BILL_COLUMNS], rows=rows
+        name=SWEEP_NAME,
+        title="The bill at every label cost",
+        columns=["label cost", *BILL_COLUMNS],
+        rows=rows,
     )

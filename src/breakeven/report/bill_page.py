@@ -89,7 +89,7 @@ def _table(table: Table) -> str:
 
 
 def _figure(figure: Figure, *, alone: bool) -> str:
-    """A figure alone in its section needs no title of its own, nor does a chart alone in its figure."""
+    """The only figure of a section needs no title of its own, nor does the only chart of a figure."""
     wide = ' class="wide"' if len(figure.charts) > 1 else ""
     caption = f"<figcaption><p>{marked(figure.caption)}</p></figcaption>" if figure.caption else ""
     return f"""<figure{wide}>
@@ -117,8 +117,8 @@ def _numbers(table: Table) -> str:
 def _trials(bill: Bill) -> str:
     return f"""<section>
 <h2>Over shuffled orders</h2>
-<p>How much of the bill is luck: the same cases in other orders. All are means; below a total stands the 95%
-interval of its mean.</p>
+<p>The same cases were run again in shuffled orders, to see how much of the bill is luck. All numbers are
+means over these orders; below a total is the 95% interval of its mean.</p>
 {rows_table(bill.trials, "Means over shuffled orders", bill.chosen)}
 </section>"""
 
@@ -148,17 +148,17 @@ def _data(bill: Bill, costs: OtherCosts | None) -> dict[str, Any]:
     if not costs:
         return data
     charts[SWEEP_NAME]["layout"]["shapes"] = [costs.line]
-    return data | {"prices": costs.data}
+    return data | {"costs": costs.data}
 
 
 def _plots(figure: Figure, names: list[str]) -> dict[str, dict[str, Any]]:
-    """The charts by name; the rows of the bill look the same in all figures, and like nothing else."""
+    """The charts by name; a row of the bill has the same style in all figures, and nothing else has it."""
     labels = [line.label for chart in figure.charts for line in chart.lines]
     styles = styles_of([*names, *labels], names)
     return {picture_name(figure, chart): plotted(chart, styles) for chart in figure.charts}
 
 
 def _embedded(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script it stands in."""
+    """JSON that cannot end the script element around it, whatever words are in it."""
     text = msgspec.json.encode(data).decode()
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
