@@ -3,15 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 READY_BENCH := .venv/.ready-bench
+SIDE_BY_SIDE := -n 2 --dist loadfile
 
 .PHONY: setup demo test lint proof figures bench reproduce clean
 
 setup: $(READY)
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml research/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' --editable research
 	touch $(READY)
 
 demo: $(READY)
@@ -22,27 +23,30 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/lint-imports --config research/pyproject.toml
 
 test: lint
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
+	cd research && ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 
 proof: $(READY)
 	HYPOTHESIS_PROFILE=proof $(BIN)/python -m pytest -q tests/properties tests/contracts tests/oracle tests/unit
+	cd research && HYPOTHESIS_PROFILE=proof ../$(BIN)/python -m pytest -q tests/properties tests/oracle tests/unit
 
 figures: $(READY)
-	$(BIN)/python docs/figures.py
+	$(BIN)/python research/pages/figures.py
 
 reproduce: $(READY)
 	$(BIN)/breakeven reproduce --rules --out reproduction
-	$(BIN)/python docs/reproduction.py reproduction
+	$(BIN)/python research/pages/reproduction.py reproduction
 
 $(READY_BENCH): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --editable './research[bench]'
 	touch $(READY_BENCH)
 
 bench: $(READY_BENCH)
 	$(BIN)/breakeven bench --out bench
-	$(BIN)/python benchmarks/page.py bench
+	$(BIN)/python research/pages/benchmarks.py bench
 
 clean:
 	rm -rf .venv build dist bill demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -7,9 +7,10 @@ import typer
 
 from breakeven import errors
 from breakeven.cli import failures
-from breakeven.datasets import CorruptData, MissingData
+from breakeven.cli.program import MissingCommand
+from breakeven.files import UnwritableFolder
 
-OURS = [*(getattr(errors, name) for name in errors.__all__), CorruptData, MissingData]
+OURS = [*(getattr(errors, name) for name in errors.__all__), MissingCommand, UnwritableFolder]
 
 
 def run(error, *words):

@@ -1,19 +1,22 @@
 """The program as a whole: help, version, and what its processes leave on each stream."""
 
 import json
+import math
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from breakeven import __version__
-from breakeven.cli import main
-from breakeven.cli.program import app
+from breakeven.cli import failures, main
+from breakeven.cli import program as module
+from breakeven.cli.program import JOINING, LABORATORY, app, installed, program
 
-HELP = [["--help"], [], ["datasets", "--help"], ["datasets", "fetch", "--help"], ["bench", "--help"]]
-HELP += [[name, "--help"] for name in ("demo", "simulate", "plan")]
+HELP = [["--help"], [], *([name, "--help"] for name in ("demo", "simulate", "plan"))]
 SCRIPT = Path(sys.executable).with_name("breakeven")
 
 
@@ -30,8 +33,8 @@ def test_help_is_plain_text_that_fits_80_columns(breakeven, words):
 def test_help_names_every_command():
     listed = CliRunner().invoke(app, ["--help"]).stdout
     groups = [group.name or group.typer_instance.info.name for group in app.registered_groups]
-    commands = [command.name or command.callback.__name__ for command in app.registered_commands]
-    assert "datasets" in groups
+    commands = [one.name or one.callback.__name__ for one in app.registered_commands if not one.hidden]
+    assert {"demo", "simulate", "plan"} <= {*commands}
     for name in groups + commands:
         assert f"\n  {name} " in listed
 
@@ -50,10 +53,8 @@ def test_the_installed_script_is_the_program():
 WRONG_WORDS = {
     "foo": "No such command 'foo' (see `breakeven --help`)",
     "--foo": "No such option: --foo (see `breakeven --help`)",
-    "datasets": "Missing command (see `breakeven datasets --help`)",
-    "datasets lst": "No such command 'lst'. Did you mean 'list'? (see `breakeven datasets --help`)",
-    "datasets list --foo": "No such option: --foo (see `breakeven datasets list --help`)",
-    "datasets fetch": "Missing argument 'NAME' (see `breakeven datasets fetch --help`)",
+    "simlate": "No such command 'simlate'. Did you mean 'simulate'? (see `breakeven --help`)",
+    "plan --foo": "No such option: --foo (see `breakeven plan --help`)",
 }
 
 
@@ -64,12 +65,12 @@ def test_a_wrong_word_is_one_line_and_exit_code_2(capsys, words, message):
 
 
 def test_a_wrong_word_with_json_is_one_object_on_standard_error(breakeven):
-    done = breakeven("datasets", "list", "--foo", "--json")
+    done = breakeven("plan", "--foo", "--json")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert json.loads(done.stderr) == {
         "error": {
             "kind": "UsageError",
-            "message": "No such option: --foo (see `breakeven datasets list --help`)",
+            "message": "No such option: --foo (see `breakeven plan --help`)",
         }
     }
 
@@ -77,7 +78,7 @@ def test_a_wrong_word_with_json_is_one_object_on_standard_error(breakeven):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_disk_under_standard_output_is_one_line(breakeven):
     with open("/dev/full", "w") as full:
-        done = breakeven("datasets", "list", stdout=full)
+        done = breakeven("--help", stdout=full)
     assert (done.returncode, done.stderr) == (2, "breakeven: No space left on device\n")
 
 
@@ -85,13 +86,53 @@ def test_a_reader_that_left_is_no_cause_for_words(breakeven):
     reader = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
     reader.wait()
     with reader:
-        done = breakeven("datasets", "list", stdout=reader.stdin)
+        done = breakeven("--help", stdout=reader.stdin)
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_a_narrow_encoding_escapes_what_it_lacks(breakeven, monkeypatch):
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    monkeypatch.setenv("BREAKEVEN_DATA", "/tmp/é")
-    done = breakeven("datasets", "verify")
-    assert (done.returncode, done.stderr) == (2, "")
-    assert r"in /tmp/\xe9 or " in done.stdout
+# -- commands of other packages --------------------------------------------------------------------------
+
+
+def wave(name: str) -> None:
+    """Wave to someone."""
+    print(f"hello {name}")
+
+
+def run_with(joining, words):
+    return failures.run(typer.main.get_command(program(joining)), words)
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["branin", "--trials", "1"], ["fetch", "all", "--json"]])
+@pytest.mark.parametrize("name", LABORATORY)
+def test_a_command_of_the_laboratory_says_how_to_get_it(capsys, name, words):
+    assert run_with({}, [name, *words]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"`breakeven {name}` comes with breakeven-research, which is not installed: pip install" in err
+
+
+def test_without_the_laboratory_no_help_speaks_of_it(capsys):
+    assert run_with({}, ["--help"]) == 0
+    listed = capsys.readouterr().out
+    assert "simulate" in listed
+    assert not [name for name in LABORATORY if name in listed]
+
+
+def test_a_function_and_a_group_of_another_package_join_the_program(capsys):
+    group = typer.Typer(help="Several.")
+    group.command("wave")(wave)
+    group.command("other")(wave)
+    joining = {"bench": wave, "people": group}
+    assert run_with(joining, ["bench", "Ann"]) == run_with(joining, ["people", "wave", "Bob"]) == 0
+    assert capsys.readouterr().out == "hello Ann\nhello Bob\n"
+    assert run_with(joining, ["--help"]) == 0
+    listed = capsys.readouterr().out
+    assert "\n  bench " in listed
+    assert "\n  people " in listed
+
+
+def test_what_is_installed_joins_in_our_order_and_then_by_name(monkeypatch):
+    found = [EntryPoint(name, "math:pi", JOINING) for name in ("zoo", "bench", "ant", "datasets")]
+    monkeypatch.setattr(module, "entry_points", lambda group: found if group == JOINING else [])
+    assert list(installed()) == ["datasets", "bench", "ant", "zoo"]
+    assert installed()["ant"] == math.pi

@@ -33,6 +33,30 @@ def test_it_runs_the_readme(bare_python, tmp_path):
     assert "Label it" in run(bare_python, script, cwd=tmp_path)
 
 
+def test_it_holds_the_product_and_no_experiment(bare_python, tmp_path):
+    listing = (
+        "import pkgutil, breakeven; print(*(one.name for one in pkgutil.iter_modules(breakeven.__path__)))"
+    )
+    parts = set(run(bare_python, "-c", listing, cwd=tmp_path).split())
+    assert parts == {path.stem for path in (ROOT / "src" / "breakeven").iterdir() if is_module(path)}
+    assert not parts & {"experiments", "bench", "datasets"}
+    assert "breakeven-research" not in run(bare_python, "-m", "pip", "list", cwd=tmp_path)
+
+
+def is_module(path):
+    """Whether a path is one that can be imported by its stem."""
+    return (path / "__init__.py").exists() or (path.suffix == ".py" and path.stem != "__init__")
+
+
+def test_it_says_how_to_get_the_laboratory(bare_python, tmp_path):
+    done = subprocess.run(
+        [bare_python, "-m", "breakeven", "bench", "--list"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "pip install breakeven-research" in done.stderr
+
+
 def test_it_carries_its_types_styles_and_script_and_nothing_else(bare_python, tmp_path):
     listing = "import breakeven, pathlib; print(*pathlib.Path(breakeven.__file__).parent.rglob('*'))"
     files = [Path(name) for name in run(bare_python, "-c", listing, cwd=tmp_path).split()]

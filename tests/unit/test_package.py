@@ -67,7 +67,7 @@ def test_importing_loads_nothing_slow():
 
 
 def test_importing_loads_nothing_of_the_command_line():
-    assert loaded_by("import breakeven, breakeven.datasets") & COMMAND_LINE == set()
+    assert loaded_by("import breakeven, breakeven.planning") & COMMAND_LINE == set()
 
 
 def test_the_help_of_the_command_line_loads_nothing_slow():

@@ -1,30 +1,55 @@
 """The program `breakeven`: its options, and the commands that it is made of.
 
-A command is a function in a file of its own, added here; what is slow to import is imported inside it.
+A command is a function in a file of its own, added here; what is slow to import is imported inside it. Other
+packages add theirs as entry points of the group `breakeven.commands`.
 """
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from importlib.metadata import entry_points
+from typing import Annotated, Any
 
 import typer
 
 import breakeven
-from breakeven.cli import datasets, failures
-from breakeven.cli.bench import bench
+from breakeven.cli import failures
 from breakeven.cli.demo import demo
 from breakeven.cli.interrupt import terminable
 from breakeven.cli.plan import plan
-from breakeven.cli.reproduce import reproduce
 from breakeven.cli.simulate import simulate
+from breakeven.errors import BreakevenError
 
-app = typer.Typer(name="breakeven", rich_markup_mode=None)
-app.command()(demo)
-app.command()(simulate)
-app.command()(plan)
-app.add_typer(datasets.app)
-app.command()(reproduce)
-app.command()(bench)
+JOINING = "breakeven.commands"
+LABORATORY = ("datasets", "reproduce", "bench")  # what breakeven-research brings
+ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+class MissingCommand(BreakevenError, ImportError):
+    """A command of a package that is not installed; the message says how to get it."""
+
+
+def program(joining: dict[str, Any]) -> typer.Typer:
+    """The commands of this package, and those that join it: functions or groups, by name."""
+    app = typer.Typer(name="breakeven", rich_markup_mode=None)
+    app.callback(invoke_without_command=True)(_program)
+    for command in (demo, simulate, plan):
+        app.command()(command)
+    for name, joined in joining.items():
+        if isinstance(joined, typer.Typer):
+            app.add_typer(joined, name=name)
+        else:
+            app.command(name)(joined)
+    for name in LABORATORY:
+        if name not in joining:
+            app.command(name, hidden=True, add_help_option=False, context_settings=ANY_WORDS)(_missing)
+    return app
+
+
+def installed() -> dict[str, Any]:
+    """What other packages add to the program, in the order of our list and then of their names."""
+    found = {point.name: point for point in entry_points(group=JOINING)}
+    order = [*(name for name in LABORATORY if name in found), *sorted(set(found) - set(LABORATORY))]
+    return {name: found[name].load() for name in order}
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -33,13 +58,19 @@ def main(words: Sequence[str] | None = None) -> int:
         return failures.run(typer.main.get_command(app), list(sys.argv[1:] if words is None else words))
 
 
+def _missing(context: typer.Context) -> None:
+    raise MissingCommand(
+        f"`breakeven {context.info_name}` comes with breakeven-research, which is not installed: "
+        "pip install breakeven-research"
+    )
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         print(f"breakeven {breakeven.__version__}")
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _program(
     context: typer.Context,
     version: Annotated[
@@ -49,3 +80,6 @@ def _program(
     """Pay for a label only when it pays for itself."""
     if context.invoked_subcommand is None:
         print(context.get_help())
+
+
+app = program(installed())

@@ -11,11 +11,10 @@ import msgspec
 import numpy as np
 
 from breakeven.beliefs import GaussianProcess, TypeMeans, untuned
-from breakeven.datasets import Stream
 from breakeven.learner import Learner
 from breakeven.planning.guarantees import Proven, proven
 from breakeven.planning.setting import Setting
-from breakeven.planning.streams import stream_of
+from breakeven.planning.streams import Stream, stream_of
 from breakeven.rules import Threshold, Value
 from breakeven.simulate import Trace, simulate
 from breakeven.values import BillRow, Sweep

@@ -1,0 +1,234 @@
+"""Streams that are drawn: over K types, and over the box of a function.
+
+Arrivals are even, lopsided or all of one type; in a box, lopsided is to the first fifth of the first axis.
+Seeded streams follow the paper's text; `figures` ones are the published draws. For functions `RandomState(0)`
+made 20 streams of 1000 points, of which the first 10 and their first 300 points were used; further trials go
+on with it.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+
+from breakeven.errors import expect
+from breakeven.planning.streams import Stream
+from breakeven_research.datasets.functions import BRANIN, HARTMANN6, Function
+
+Array = NDArray[np.float64]
+
+PURPOSES = ("means", "points", "noise")
+
+
+def generator(purpose: str, seed: int, name: str = "seed") -> np.random.Generator:
+    """A generator for one purpose of one seed; `name` is what the caller calls the seed.
+
+    >>> generator("points", 7).random() == generator("points", 7).random()
+    True
+    >>> generator("points", 7).random() == generator("noise", 7).random()
+    False
+    """
+    return np.random.default_rng([1 + PURPOSES.index(purpose), expect.whole(name, seed)])
+
+
+def legacy(name: str, seed: int) -> np.random.RandomState:
+    """The generator that the paper's code used; it started all its streams from seed 0.
+
+    >>> round(legacy("seed", 0).rand(), 4)
+    0.5488
+    """
+    return np.random.RandomState(expect.whole(name, seed, most=2**32 - 1))
+
+
+# -- types ---------------------------------------------------------------------------------------------------
+
+
+Arrivals = Literal["uniform", "lopsided", "one_type"]
+ARRIVALS = ("uniform", "lopsided", "one_type")
+NOISE_STD = 0.1
+PUBLISHED_ARRIVALS = 10_000
+LONGER_DRAWS = {(10, "uniform"): 1_000_000}  # of which the authors used the first 10⁴
+
+
+def arrival_shares(types: int, arrivals: Arrivals) -> NDArray[np.float64]:
+    """The probability with which each type arrives.
+
+    Lopsided: the first 20% of the types (one at least) share 80% of the arrivals, the others share the rest.
+
+    >>> arrival_shares(5, "uniform").tolist()
+    [0.2, 0.2, 0.2, 0.2, 0.2]
+    >>> arrival_shares(5, "lopsided").tolist()
+    [0.8, 0.05, 0.05, 0.05, 0.05]
+    >>> arrival_shares(3, "one_type").tolist()
+    [1.0, 0.0, 0.0]
+    """
+    types, arrivals = expect.whole("types", types, least=1), expect.one_of("arrivals", arrivals, ARRIVALS)
+    if arrivals == "uniform":
+        return np.full(types, 1 / types)
+    first = max(1, types // 5) if arrivals == "lopsided" else 1
+    rest = types - first
+    common, rare = (0.8, 0.2) if arrivals == "lopsided" and rest else (1.0, 0.0)
+    return np.repeat([common / first, rare / max(rest, 1)], [first, rest])
+
+
+def discrete_stream(
+    types: int,
+    rounds: int,
+    *,
+    seed: int,
+    arrivals: Arrivals = "uniform",
+    noise_std: float = NOISE_STD,
+    means_seed: int = 0,
+) -> Stream:
+    """A seeded stream: `seed` draws arrivals and noise, `means_seed` the mean of each type.
+
+    >>> stream = discrete_stream(10, 1000, arrivals="lopsided", seed=1)
+    >>> len(stream), int(stream.points.max()) < 10, bool((stream.points < 2).mean() > 0.7)
+    (1000, True, True)
+    """
+    shares, rounds = arrival_shares(types, arrivals), expect.whole("rounds", rounds)
+    means = generator("means", means_seed, "means_seed").random(len(shares))
+    points = generator("points", seed).choice(len(shares), rounds, p=shares)
+    noise = generator("noise", seed).standard_normal(rounds)
+    return _over_types(points, means, noise, expect.positive("noise_std", noise_std), arrivals)
+
+
+def figures_trials(
+    types: int, arrivals: Arrivals, trials: int = 10, rounds: int = 10_000, *, drawn: int | None = None
+) -> list[Stream]:
+    """The streams of the published figures: means fixed over the trials, arrivals and noise drawn anew.
+
+    One `RandomState(0)` draws the means, then for each trial its arrivals and its noise; uniform arrivals are
+    `choice(K, T)`, which draws otherwise than `choice(K, T, p)`. A trial draws `drawn` rounds and keeps the
+    first `rounds`; unless told otherwise as many as the authors: 10⁶ for 10 types, uniform, else 10⁴.
+
+    >>> one, two = figures_trials(10, "uniform", trials=2, rounds=5)
+    >>> one.points.tolist(), two.points.tolist()
+    ([6, 7, 7, 8, 1], [9, 9, 7, 0, 6])
+    >>> one.truth.round(4).tolist()
+    [0.4376, 0.8918, 0.8918, 0.9637, 0.7152]
+    """
+    shares, rounds = arrival_shares(types, arrivals), expect.whole("rounds", rounds)
+    published = LONGER_DRAWS.get((types, arrivals), PUBLISHED_ARRIVALS)
+    length = max(published, rounds) if drawn is None else expect.whole("drawn", drawn, least=rounds)
+    random, p = legacy("seed", 0), None if arrivals == "uniform" else shares
+    means = random.rand(len(shares))
+    streams = []
+    for _ in range(expect.whole("trials", trials)):
+        points, noise = random.choice(len(shares), length, p=p), random.normal(size=length)
+        streams.append(_over_types(points[:rounds], means, noise[:rounds], NOISE_STD, arrivals))
+    return streams
+
+
+def _over_types(points: Any, means: Any, noise: Any, noise_std: float, arrivals: str) -> Stream:
+    truth = means[points]
+    return Stream(points, truth + noise * noise_std, truth, noise_std, f"discrete-{len(means)}-{arrivals}")
+
+
+# -- functions -----------------------------------------------------------------------------------------------
+
+
+BRANIN_NOISE_STD = 5.0
+HARTMANN_NOISE_STD = 0.5
+FIRST_FIFTH = dict(zip(ARRIVALS, (0.2, 0.8, 1.0), strict=True))  # its share of the arrivals
+PUBLISHED_POINTS = 1000
+
+
+def smooth_stream(
+    function: Function, rounds: int, *, noise_std: float, seed: int, arrivals: Arrivals = "uniform"
+) -> Stream:
+    """A seeded stream over the box of a function.
+
+    The first fifth of the first axis gets 20% (uniform), 80% (lopsided) or all (one type) of the arrivals,
+    the rest of that axis gets the others. Within each part, and on the other axes, they are spread evenly.
+
+    >>> stream = smooth_stream(BRANIN, 500, noise_std=5.0, seed=1, arrivals="lopsided")
+    >>> bool((stream.points[:, 0] < -2.0).mean() > 0.7)
+    True
+    """
+    rounds, random = expect.whole("rounds", rounds), generator("points", seed)
+    share = FIRST_FIFTH[expect.one_of("arrivals", arrivals, ARRIVALS)]
+    unit = random.random((rounds, function.dim))
+    near = random.random(rounds) < share
+    unit[:, 0] = np.where(near, 0.2 * unit[:, 0], 0.2 + 0.8 * unit[:, 0])
+    low, high = np.array(function.low), np.array(function.high)
+    noise = generator("noise", seed).standard_normal(rounds)
+    return _over_box(
+        function, low + (high - low) * unit, noise, expect.positive("noise_std", noise_std), arrivals
+    )
+
+
+def branin_stream(rounds: int = 300, *, seed: int) -> Stream:
+    """Branin as the text has it: uniform arrivals, noise of 5.
+
+    >>> len(branin_stream(seed=1)), branin_stream(seed=1).noise_std
+    (300, 5.0)
+    """
+    return smooth_stream(BRANIN, rounds, noise_std=BRANIN_NOISE_STD, seed=seed)
+
+
+def hartmann_stream(rounds: int = 300, *, seed: int) -> Stream:
+    """Hartmann as the text has it: 80% of the arrivals in x₁ ≤ 0.2, the others in [0.2, 1]; noise of 0.5.
+
+    >>> hartmann_stream(seed=1).points.shape
+    (300, 6)
+    """
+    return smooth_stream(HARTMANN6, rounds, noise_std=HARTMANN_NOISE_STD, seed=seed, arrivals="lopsided")
+
+
+def branin_figures_trials(trials: int = 10, rounds: int = 300) -> list[Stream]:
+    """Branin's published streams; each draws x₁, x₂ and the noise, in that order.
+
+    >>> branin_figures_trials(trials=1, rounds=2)[0].points.round(3).tolist()
+    [[3.232, 8.893], [5.728, 0.151]]
+    """
+    return _published(BRANIN, _branin_points, BRANIN_NOISE_STD, trials, rounds, "uniform")
+
+
+def hartmann_figures_trials(trials: int = 10, rounds: int = 300) -> list[Stream]:
+    """Hartmann's published streams, where the 20% part ends at x₁ = 0.8.
+
+    The order of the draws is that of the authors' public code: x₁ on [0, 0.2] for all points, then on
+    [0.2, 0.8] for all, which of the two a point takes (the first with probability 0.8), the other axes, and
+    the noise.
+
+    >>> stream = hartmann_figures_trials(trials=1)[0]
+    >>> len(stream), bool(stream.points[:, 0].max() < 0.8)
+    (300, True)
+    """
+    return _published(HARTMANN6, _hartmann_points, HARTMANN_NOISE_STD, trials, rounds, "lopsided")
+
+
+def _branin_points(random: RandomState) -> Array:
+    x1 = random.uniform(-5, 10, PUBLISHED_POINTS)
+    return np.column_stack((x1, random.uniform(0, 15, PUBLISHED_POINTS)))
+
+
+def _hartmann_points(random: RandomState) -> Array:
+    near = random.uniform(0, 0.2, PUBLISHED_POINTS)
+    far = random.uniform(0.2, 0.8, PUBLISHED_POINTS)
+    is_near = random.choice(2, PUBLISHED_POINTS, p=[0.2, 0.8]) == 1
+    return np.column_stack((np.where(is_near, near, far), random.uniform(0, 1, (PUBLISHED_POINTS, 5))))
+
+
+def _published(
+    function: Function,
+    points: Callable[[RandomState], Array],
+    noise_std: float,
+    trials: int,
+    rounds: int,
+    arrivals: str,
+) -> list[Stream]:
+    rounds = expect.whole("rounds", rounds, most=PUBLISHED_POINTS)
+    random, streams = legacy("seed", 0), []
+    for _ in range(expect.whole("trials", trials)):
+        X, noise = points(random), random.normal(size=PUBLISHED_POINTS)
+        streams.append(_over_box(function, X[:rounds], noise[:rounds], noise_std, arrivals))
+    return streams
+
+
+def _over_box(function: Function, X: Array, noise: Array, noise_std: float, arrivals: str) -> Stream:
+    truth = function(X)
+    return Stream(X, truth + noise * noise_std, truth, noise_std, f"{function.name}-{arrivals}")

@@ -1,0 +1,158 @@
+"""What the paper's sentences say of its plots, its two headlines, and whether they hold here.
+
+The headlines say how far Algorithm 2 stays below the next best baseline.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from breakeven.values import Cell, Section, Table
+from breakeven_research.experiments.exhibits.panels import PANELS, Panel, measured
+from breakeven_research.experiments.runs.problems import RECIPES, Recipe
+from breakeven_research.experiments.runs.trials import Results
+
+Ends = dict[str, float]  # by method
+ALGORITHMS = ("Algorithm 1", "Algorithm 2")
+BASELINES = ("Random Select", "VAR-UNCERTAINTY", "Naive Algorithm 1")
+CLOSE = 0.3  # "performs like" within so much
+WHY = {
+    "hartmann": "; the mean is made by the trials whose fit ran to an optimum that buys many labels",
+    "parkinsons": "; a kernel fitted once, to the first labels, predicts worse than one fitted at each",
+}
+COLUMNS = ["claim", "panel", "recipe", "algorithm", "best other", "its loss", "holds"]
+
+
+class Claim(NamedTuple):
+    """A sentence about some panels."""
+
+    words: str
+    panels: tuple[str, ...]
+    holds: Callable[[float, Ends], bool]
+
+
+def cheapest(loss: float, others: Ends) -> bool:
+    """Whether the algorithm is below every other."""
+    return loss < min(others.values())
+
+
+def naive_wins(loss: float, others: Ends) -> bool:
+    """Whether the naive algorithm is below the algorithm."""
+    return others["Naive Algorithm 1"] < loss
+
+
+def like_random(loss: float, others: Ends) -> bool:
+    """Whether the algorithm and Random are about as dear."""
+    return abs(loss / others["Random Select"] - 1.0) <= CLOSE
+
+
+CLAIMS = (
+    Claim("Algorithm 1 costs least", ("discrete",), cheapest),
+    Claim("Algorithm 2 costs least", ("branin", "hartmann"), cheapest),
+    Claim("Algorithm 2 costs least", ("parkinsons-uniform", "parkinsons-lopsided-b10"), cheapest),
+    Claim("the naive algorithm costs least at a high price", ("parkinsons-lopsided-b100",), naive_wins),
+    Claim("Algorithm 2 and Random are about alike at a low price", ("supernova-b1",), like_random),
+    Claim("Algorithm 2 costs least at higher prices", ("supernova-b10", "supernova-b100"), cheapest),
+)
+
+
+def section(results: Results, panels: Sequence[Panel] = PANELS) -> Section | None:
+    """Each claim on each of its panels, in every recipe that was run; None when none was."""
+    rows = [row for claim in CLAIMS for panel in panels for row in _rows(claim, panel, results)]
+    if not rows:
+        return None
+    count = {recipe: [row[-1] for row in rows if row[2] == recipe] for recipe in RECIPES}
+    held = ", ".join(
+        f"{sum(found is True for found in each)} of {len(each)} by the recipe `{recipe}`"
+        for recipe, each in count.items()
+        if each
+    )
+    return Section(
+        title="The paper's sentences",
+        text=[f"What the paper says of its plots holds in {held}.", *_failures(rows)],
+        tables=[Table(name="claims", title="Claim by claim", columns=COLUMNS, rows=rows)],
+    )
+
+
+def _failures(rows: list[list[Cell]]) -> list[str]:
+    """A sentence for each claim that fails."""
+    return [
+        f"{row[1]}, recipe `{row[2]}`: not so, {row[3]:.3g} against {row[5]:.3g} for {row[4]}"
+        f"{WHY.get(str(row[1]).split('-')[0], '')}."
+        for row in rows
+        if row[-1] is False
+    ]
+
+
+def _rows(claim: Claim, panel: Panel, results: Results) -> list[list[Cell]]:
+    rows: list[list[Cell]] = []
+    for recipe in RECIPES if _is_about(claim, panel) else ():
+        found = measured(panel, recipe, results)
+        if found is not None:
+            ends = {name: float(bundle.end.mean) for name, bundle in found.methods.items()}
+            loss = ends[panel.problem.algorithm]
+            others = {name: ends[name] for name in BASELINES if name in ends}
+            best = min(others, key=others.__getitem__)
+            rows.append(
+                [claim.words, panel.name, recipe, loss, best, others[best], claim.holds(loss, others)]
+            )
+    return rows
+
+
+def _is_about(claim: Claim, panel: Panel) -> bool:
+    return any(panel.name == name or panel.name.startswith(f"{name}-") for name in claim.panels)
+
+
+# -- headlines -----------------------------------------------------------------------------------------------
+
+
+NEXT_BEST = ("Random Select", "VAR-UNCERTAINTY", "Naive Algorithm 1", "Label all")
+FIELDS = {"parkinsons": ("medicine", 0.27), "supernova": ("astronomy", 0.57)}
+HEADLINE_COLUMNS = ["field", "panel", "recipe", "Algorithm 2", "next best", "its loss", "below it by"]
+
+
+def headlines(results: Results, panels: Sequence[Panel] = PANELS) -> Section | None:
+    """Every panel of the two fields in each recipe; None when none was run."""
+    rows = [
+        row
+        for panel in panels
+        if panel.problem.name.startswith(tuple(FIELDS))
+        for recipe in RECIPES
+        if (row := _headline(panel, recipe, results)) is not None
+    ]
+    if not rows:
+        return None
+    return Section(
+        title="The two headlines",
+        text=[
+            sentence for field, claimed in FIELDS.values() if (sentence := _sentence(field, claimed, rows))
+        ],
+        tables=[
+            Table(name="headlines", title="Below the next best baseline", columns=HEADLINE_COLUMNS, rows=rows)
+        ],
+    )
+
+
+def _headline(panel: Panel, recipe: Recipe, results: Results) -> list[Cell] | None:
+    found = measured(panel, recipe, results)
+    if found is None:
+        return None
+    ends = {name: float(bundle.end.mean) for name, bundle in found.methods.items()}
+    next_best = min(NEXT_BEST, key=ends.__getitem__)
+    ours = ends["Algorithm 2"]
+    field = FIELDS[panel.problem.name.split("-")[0]][0]
+    return [field, panel.title, recipe, ours, next_best, ends[next_best], 1.0 - ours / ends[next_best]]
+
+
+def _sentence(field: str, claimed: float, rows: list[list[Cell]]) -> str:
+    ours = [row for row in rows if row[0] == field and row[2] == "figures"]
+    if not ours:
+        return ""
+    each = ", ".join(f"{_share(row[6])} ({row[1]})" for row in ours)
+    return (
+        f"In {field} the paper claims to be about {claimed:.0%} below the next best baseline; we are {each}."
+    )
+
+
+def _share(value: Cell) -> str:
+    assert isinstance(value, float)
+    return f"{value:.0%} below it" if value >= 0 else f"{-value:.0%} above it"

@@ -1,0 +1,16 @@
+"""Hypothesis profiles: a short one for every run, a long one for `make proof`. One BLAS thread for all."""
+
+import os
+
+import numpy.linalg  # noqa: F401  (a BLAS to limit)
+import scipy.linalg  # noqa: F401
+from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
+
+settings.register_profile("test", deadline=None, derandomize=True)
+settings.register_profile(
+    "proof", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
+
+threadpool_limits(1)
