@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from breakeven import Learner, TypeMeans, Value, simulate
-from breakeven.beliefs.types.rates import familiarity
+from breakeven.beliefs.types.type_savings import familiarity
 from breakeven.learner import bulk
 from breakeven.learner.bulk import stream, worths
 from tests.oracle.test_bulk_batches import assert_same as assert_same_batches

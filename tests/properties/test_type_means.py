@@ -24,6 +24,9 @@ EVENTS = st.lists(
         st.tuples(st.just("correct"), SEEDS, LABELS),
         st.tuples(st.just("withdraw awaited"), SEEDS),
         st.tuples(st.just("withdraw told"), SEEDS),
+        st.tuples(st.just("reopen"), SEEDS),
+        st.tuples(st.just("release"), SEEDS),
+        st.tuples(st.just("erase")),
     ),
     max_size=60,
 )
@@ -37,8 +40,8 @@ class History:
     """What happened to a belief, and which labels are left."""
 
     def __init__(self, belief):
-        self.belief = belief
-        self.arrived, self.awaited, self.told = [], [], []
+        self.belief, self.keys = belief, 0
+        self.arrived, self.awaited, self.told, self.released = [], [], [], []
 
     def play(self, event):
         verb, *rest = event
@@ -48,48 +51,66 @@ class History:
         self.belief.arrive(kind)
         self.arrived.append(kind)
 
+    def erase(self):
+        self.belief.arrive(None)
+
     def ask(self, kind):
-        self.belief.ask("", kind)
-        self.awaited.append(kind)
+        self.keys += 1
+        self.belief.ask(self.keys, kind)
+        self.awaited.append((self.keys, kind))
 
     def learn(self, kind, y):
-        prediction = self.belief.learn(kind, y)
-        self.told.append((kind, y))
+        self.keys += 1
+        prediction = self.belief.learn(kind, y, self.keys)
+        self.told.append((self.keys, kind, y))
         assert prediction == self.belief.predict(kind)
 
     def tell(self, seed, y):
         if self.awaited:
-            kind = self.awaited.pop(seed % len(self.awaited))
-            prediction = self.belief.tell("", kind, y)
-            self.told.append((kind, y))
+            key, kind = self.awaited.pop(seed % len(self.awaited))
+            prediction = self.belief.tell(key, kind, y)
+            self.told.append((key, kind, y))
             assert prediction == self.belief.predict(kind)
 
     def correct(self, seed, y):
         if self.told:
             i = seed % len(self.told)
-            kind, old = self.told[i]
-            self.belief.correct("", kind, old, y)
-            self.told[i] = (kind, y)
+            key, kind, old = self.told[i]
+            self.belief.correct(key, kind, old, y)
+            self.told[i] = (key, kind, y)
 
     def withdraw_awaited(self, seed):
         if self.awaited:
-            self.belief.withdraw("", self.awaited.pop(seed % len(self.awaited)), None)
+            self.belief.withdraw(*self.awaited.pop(seed % len(self.awaited)), None)
 
     def withdraw_told(self, seed):
         if self.told:
-            self.belief.withdraw("", *self.told.pop(seed % len(self.told)))
+            self.belief.withdraw(*self.told.pop(seed % len(self.told)))
+
+    def reopen(self, seed):
+        if self.told:
+            key, kind, y = self.told.pop(seed % len(self.told))
+            self.belief.reopen(key, kind, y)
+            self.awaited.append((key, kind))
+
+    def release(self, seed):
+        if self.told:
+            key, *label = self.told.pop(seed % len(self.told))
+            self.belief.release(key)
+            self.released.append((key, *label))
 
     def check(self, kind):
-        ys = [y for one, y in self.told if one == kind]
-        asked = len(ys) + self.awaited.count(kind)
-        everything = len(self.told) + len(self.awaited)
+        known = self.told + self.released
+        ys = [y for _, one, y in known if one == kind]
+        asked = len(ys) + sum(one == kind for _, one in self.awaited)
+        everything = len(known) + len(self.awaited)
         view, prediction = self.belief.look(kind), self.belief.predict(kind)
         assert prediction.mean == (fsum(ys) / len(ys) if ys else 3.0)
         assert prediction.std == (NOISE_STD / sqrt(len(ys)) if ys else inf)
         assert view.prediction == prediction
         assert view.uncertainty == theory.radius(NOISE_STD, asked, everything, DELTA)
         assert (view.labels, view.arrivals) == (asked, self.arrived.count(kind) + 1)
-        assert self.belief.labels == len(self.told)
+        assert self.belief.labels == len(known)
 
 
 def played(events):
@@ -140,6 +161,33 @@ def test_a_belief_that_was_stored_goes_on_with_the_same_bits(before, after):
 
 
 @given(EVENTS)
+def test_a_detached_belief_keeps_labels_told_and_arrivals_and_nothing_awaited(events):
+    history = played(events)
+    predictions, labels = history.belief.predict_many(KINDS), history.belief.labels
+    arrivals = [history.belief.look(kind).arrivals for kind in KINDS]
+    history.belief.detach()
+    history.awaited.clear()
+    for kind in KINDS:
+        history.check(kind)
+    assert (history.belief.predict_many(KINDS), history.belief.labels) == (predictions, labels)
+    assert [history.belief.look(kind).arrivals for kind in KINDS] == arrivals
+    assert history.belief.state()["grades"] == []
+
+
+@given(EVENTS, SEEDS, LABELS)
+def test_a_label_reopened_and_told_again_leaves_no_trace(events, seed, other):
+    history = played(events)
+    if history.told:
+        before = history.belief.state()
+        key, kind, y = history.told[seed % len(history.told)]
+        history.belief.reopen(key, kind, y)
+        history.belief.tell(key, kind, other)
+        history.belief.reopen(key, kind, other)
+        history.belief.tell(key, kind, y)
+        assert history.belief.state() == before
+
+
+@given(EVENTS)
 def test_questions_leave_no_trace(events):
     silent, asked = History(means()), History(means())
     for event in events:
@@ -174,12 +222,14 @@ def test_two_hundred_thousand_types_are_no_burden():
     ("arguments", "message"),
     [
         ({"noise_std": 0}, "noise_std: expected a positive, finite number, got 0"),
-        ({"noise_std": None}, "noise_std: expected a positive, finite number, got None"),
+        ({"noise_std": "fit"}, "noise_std: expected a positive, finite number, got 'fit'"),
         ({"delta": 0.0}, r"delta: expected a number in \(0, 1\), got 0.0"),
         ({"delta": 1.0}, r"delta: expected a number in \(0, 1\), got 1.0"),
         ({"delta": "5%"}, r"delta: expected a number in \(0, 1\), got '5%'"),
         ({"prior_mean": inf}, "prior_mean: expected a finite number, got inf"),
         ({"prior_mean": "0"}, "prior_mean: expected a finite number, got '0'"),
+        ({"label_scale": 0.0}, "label_scale: expected a positive, finite number, got 0.0"),
+        ({"label_scale": None}, "label_scale: expected a positive, finite number, got None"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):
@@ -251,6 +301,7 @@ def test_traits_and_configuration_are_as_given():
         "prior_mean": 3.0,
         "prior_std": None,
         "forgetting": None,
+        "label_scale": 1.0,
     }
     assert TypeMeans(**belief.config()).config() == belief.config()
     assert (belief.traits.noise_std, belief.traits.exponent, belief.traits.unit) == (NOISE_STD, 1 / 3, 1.0)

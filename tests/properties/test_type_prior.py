@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from breakeven import Learner, TypeMeans, Value, theory
-from breakeven.beliefs.types.prior import learnt
-from breakeven.beliefs.types.rates import arrival_rate, familiarity
+from breakeven.beliefs.types.across_types import learnt
+from breakeven.beliefs.types.type_savings import arrival_rate, familiarity
 from breakeven.errors import InvalidInput
 from breakeven.values import Fitted
 
@@ -63,7 +63,7 @@ def test_a_label_saves_what_the_expected_error_falls_by(labels, prior_std, noise
 def test_awaited_labels_save_nothing_twice(labels, prior_std, kind):
     awaiting, belief = TypeMeans(0.5, prior_std=prior_std), told(labels, prior_std=prior_std)
     for i, (one, _, noise) in enumerate(labels):
-        awaiting.ask(str(i), KINDS[one], None, noise)
+        awaiting.ask(i, KINDS[one], None, noise)
     assert awaiting.look(KINDS[kind]).saves(1.0) == belief.look(KINDS[kind]).saves(1.0)
 
 
@@ -143,10 +143,10 @@ def test_until_then_a_type_without_labels_is_the_mean_of_the_others():
     assert (belief.predict("c").mean, belief.predict("new").mean) == (7.0, 7.0)
     for y in (1.0, 2.0, 3.0):
         belief.learn("a", y)
-    belief.learn("b", 4.0, "gone")
+    belief.learn("b", 4.0, 1)
     assert (belief.predict("c").mean, belief.predict("new").mean) == (3.0, 3.0)
     assert (belief.predict("a").mean, belief.predict("new").std) == (2.0, inf)
-    belief.withdraw("gone", "b", 4.0)
+    belief.withdraw(1, "b", 4.0)
     assert belief.predict("b").mean == 2.0
 
 
@@ -224,8 +224,8 @@ def test_a_label_told_late_for_an_arrival_let_pass_is_as_old_as_that():
     late, asked = (TypeMeans(0.1, forgetting=10.0) for _ in range(2))
     for belief in (late, asked):
         belief.arrive("a")
-    asked.ask("1", "a")
+    asked.ask(1, "a")
     for belief in (late, asked):
         for _ in range(30):
             belief.arrive("a")
-    assert late.learn("a", 3.0, "1", age=30) == asked.tell("1", "a", 3.0)
+    assert late.learn("a", 3.0, 1, age=30) == asked.tell(1, "a", 3.0)

@@ -25,6 +25,10 @@ EVENTS = st.lists(
         st.tuples(st.just("tell"), SEEDS, LABELS, NOISES),
         st.tuples(st.just("correct"), SEEDS, LABELS),
         st.tuples(st.just("withdraw"), SEEDS),
+        st.tuples(st.just("reopen"), SEEDS),
+        st.tuples(st.just("release"), SEEDS),
+        st.tuples(st.just("erase"), st.integers(1, 5)),
+        st.tuples(st.just("detach")),
     ),
     max_size=40,
 )
@@ -46,7 +50,7 @@ class History:
     def __init__(self, forgetting=None, **prior):
         self.belief = TypeMeans(NOISE_STD, DELTA, forgetting=forgetting, **prior)
         self.half_life = inf if forgetting is None else forgetting
-        self.round, self.number, self.labels = 0, 0, {}
+        self.round, self.number, self.labels, self.nameless = 0, 0, {}, []
 
     def play(self, events):
         for verb, *rest in events:
@@ -60,13 +64,13 @@ class History:
 
     def ask(self, kind, noise):
         self.number += 1
-        self.belief.ask(str(self.number), kind, None, noise)
-        self.labels[str(self.number)] = Asked(kind, noise or NOISE_STD, self.round)
+        self.belief.ask(self.number, kind, None, noise)
+        self.labels[self.number] = Asked(kind, noise or NOISE_STD, self.round)
 
     def learn(self, kind, y, noise):
         self.number += 1
-        assert self.belief.learn(kind, y, str(self.number), noise) == self.belief.predict(kind)
-        self.labels[str(self.number)] = Asked(kind, noise or NOISE_STD, self.round, y)
+        assert self.belief.learn(kind, y, self.number, noise) == self.belief.predict(kind)
+        self.labels[self.number] = Asked(kind, noise or NOISE_STD, self.round, y)
 
     def tell(self, seed, y, noise):
         awaited = [id for id, label in self.labels.items() if label.y is None]
@@ -89,6 +93,35 @@ class History:
             label = self.labels.pop(id)
             self.belief.withdraw(id, label.kind, label.y)
 
+    def reopen(self, seed):
+        told = [id for id, label in self.labels.items() if label.y is not None]
+        if told:
+            label = self.labels[told[seed % len(told)]]
+            self.belief.reopen(told[seed % len(told)], label.kind, label.y)
+            label.y = None
+
+    def release(self, seed):
+        told = [id for id, label in self.labels.items() if label.y is not None]
+        if told:
+            key = told[seed % len(told)]
+            self.belief.release(key)
+            self.nameless.append(self.labels.pop(key))
+
+    def erase(self, times):
+        for _ in range(times):
+            self.belief.arrive(None)
+        self.round += times
+
+    def detach(self):
+        self.belief.detach()
+        self.nameless += [label for label in self.labels.values() if label.y is not None]
+        self.labels = {}
+        assert self.belief.state()["grades"] == []
+
+    @property
+    def everything(self):
+        return [*self.labels.values(), *self.nameless]
+
     def left(self, label):
         return 2.0 ** ((label.round - self.round) / self.half_life)
 
@@ -96,14 +129,14 @@ class History:
         return (NOISE_STD / label.noise) ** 2 * self.left(label)
 
     def check(self, kind):
-        mine = [label for label in self.labels.values() if label.kind == kind]
+        mine = [label for label in self.everything if label.kind == kind]
         told = [label for label in mine if label.y is not None]
         view, predicted = self.belief.look(kind), self.belief.predict(kind)
         assert view.prediction == predicted
         assert view.labels == len(mine)
-        assert self.belief.labels == sum(label.y is not None for label in self.labels.values())
+        assert self.belief.labels == sum(label.y is not None for label in self.everything)
         asked, known = sum(map(self.weight, mine)), sum(map(self.weight, told))
-        labels = max(sum(map(self.left, self.labels.values())), 1.0)
+        labels = max(sum(map(self.left, self.everything)), 1.0)
         if asked > 1e-200:
             assert near(view.uncertainty, sqrt(2 * NOISE_STD**2 * log(2 * labels**3 / DELTA) / asked))
         else:
@@ -148,10 +181,10 @@ def test_a_label_that_comes_late_is_as_old_as_its_question(labels, random):
     for i, (kind, y, noise) in enumerate(labels):
         for belief in (prompt, late):
             belief.arrive(kind)
-            belief.ask(str(i), kind, None, noise)
-        prompt.tell(str(i), kind, y)
+            belief.ask(i, kind, None, noise)
+        prompt.tell(i, kind, y)
     for i in random.sample(range(len(labels)), len(labels)):
-        late.tell(str(i), *labels[i][:2])
+        late.tell(i, *labels[i][:2])
     assert prompt.state()["types"] == late.state()["types"]
     assert prompt.predict_many(KINDS) == late.predict_many(KINDS)
 
@@ -173,17 +206,17 @@ def test_a_belief_that_was_stored_goes_on_with_the_same_bits(forgetting, prior_s
 def test_labels_of_the_beliefs_own_noise_are_those_without_one():
     own, plain = TypeMeans(NOISE_STD), TypeMeans(NOISE_STD)
     for i in range(5):
-        own.learn("a", 0.1 * i, str(i), NOISE_STD)
+        own.learn("a", 0.1 * i, i, NOISE_STD)
         plain.learn("a", 0.1 * i)
     assert own.state() == plain.state()
 
 
 def test_a_noise_beyond_all_bounds_neither_overflows_nor_vanishes():
     belief = TypeMeans(1.0)
-    belief.learn("a", 1e100, "exact", 1e-50)
-    belief.learn("a", -1e100, "useless", 1e100)
+    belief.learn("a", 1e100, 1, 1e-50)
+    belief.learn("a", -1e100, 2, 1e100)
     assert belief.predict("a").mean == 1e100
-    belief.withdraw("exact", "a", 1e100)
+    belief.withdraw(1, "a", 1e100)
     assert belief.predict("a").mean == -1e100
     assert 0.0 < belief.predict("a").std < inf
 

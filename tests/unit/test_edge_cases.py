@@ -23,7 +23,7 @@ from breakeven import (
     algorithm1,
     simulate,
 )
-from breakeven.beliefs.types.names import DEEPEST
+from breakeven.beliefs.types.type_names import DEEPEST_TUPLE
 from breakeven.errors import BreakevenError, InvalidInput, SnapshotError
 from breakeven.learner import Pending, snapshot
 from breakeven.values import Arrived, Corrected, Fitted, Learnt, Told, Withdrawn
@@ -219,12 +219,13 @@ def nested(depth):
 
 def test_a_type_nested_as_deep_as_it_may_be_is_kept():
     learner = types()
-    learner.tell(learner.decide(nested(DEEPEST)).id, 3.0)
-    assert Learner.restore(learner.snapshot()).predict(nested(DEEPEST)).mean == 3.0
+    learner.tell(learner.decide(nested(DEEPEST_TUPLE)).id, 3.0)
+    assert Learner.restore(learner.snapshot()).predict(nested(DEEPEST_TUPLE)).mean == 3.0
 
 
 @pytest.mark.parametrize(
-    ("depth", "shown"), [(DEEPEST + 1, r"\(\)"), (100, r"\(\(\("), (5000, r"(a very large tuple|\(\(\()")]
+    ("depth", "shown"),
+    [(DEEPEST_TUPLE + 1, r"\(\)"), (100, r"\(\(\("), (5000, r"(a very large tuple|\(\(\()")],
 )
 def test_a_type_nested_too_deep_is_refused_when_it_comes_and_not_when_it_is_kept(depth, shown):
     learner = types()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breakeven.beliefs.types.names import DEEPEST, EXPECTED, stored_type_name, type_name
+from breakeven.beliefs.types.type_names import A_TYPE, DEEPEST_TUPLE, stored_type_name, type_name
 from breakeven.errors import InvalidInput
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -104,7 +104,7 @@ def test_anything_else_is_refused_and_shown(bad):
     shown = repr(bad.item() if held else bad)
     with pytest.raises(InvalidInput) as caught:
         type_name(bad)
-    assert str(caught.value) == f"x: expected {EXPECTED}, got {shown}"
+    assert str(caught.value) == f"x: expected {A_TYPE}, got {shown}"
 
 
 def nested(depth):
@@ -115,10 +115,10 @@ def nested(depth):
 
 
 def test_tuples_may_nest_only_so_deep():
-    assert type_name(nested(DEEPEST)) == nested(DEEPEST)
-    where = r"\[0\]" * DEEPEST
+    assert type_name(nested(DEEPEST_TUPLE)) == nested(DEEPEST_TUPLE)
+    where = r"\[0\]" * DEEPEST_TUPLE
     with pytest.raises(InvalidInput, match=rf"^x{where}: expected a type: .*, got \('a',\)$"):
-        type_name(nested(DEEPEST + 1))
+        type_name(nested(DEEPEST_TUPLE + 1))
 
 
 @pytest.mark.parametrize(

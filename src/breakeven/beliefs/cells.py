@@ -1,4 +1,7 @@
-"""The naive belief over a box: halve every axis, and treat each of the 2^d cells as a type."""
+"""The naive belief over a box: halve every axis, and treat each of the 2^d cells as a type.
+
+It is the comparison that a Gaussian process must win: nothing is learnt from one cell about another.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from breakeven.beliefs.types import TypeMeans
-from breakeven.beliefs.types.across import PriorStd
-from breakeven.beliefs.types.tally import Tally
+from breakeven.beliefs.types.across_types import PriorStd
+from breakeven.beliefs.types.means import FromLabels
+from breakeven.beliefs.types.tallies import Tally
 from breakeven.errors import expect
 from breakeven.values import Prediction, View
 
@@ -28,13 +32,14 @@ class Cells(TypeMeans):
         self,
         low: Any,
         high: Any,
-        noise_std: float,
+        noise_std: float | None = None,
         delta: float = 0.05,
-        prior_mean: float = 0.0,
+        prior_mean: float | FromLabels = 0.0,
         prior_std: PriorStd = None,
         forgetting: float | None = None,
+        label_scale: float | FromLabels = 1.0,
     ) -> None:
-        super().__init__(noise_std, delta, prior_mean, prior_std, forgetting)
+        super().__init__(noise_std, delta, prior_mean, prior_std, forgetting, label_scale)
         self.low = expect.vector("low", low)
         self.dim = len(self.low)
         self.high = expect.vector("high", high, self.dim)

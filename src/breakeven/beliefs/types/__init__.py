@@ -1,6 +1,6 @@
 """Types: a mean for each, what labels say of it, and what is learnt across them.
 
-Reading order: names, tally, weights, prior, labels; across; rates, savings, view; means.
+Reading order: type_names, weighing, tallies, across_types, type_savings, means.
 """
 
 from breakeven.beliefs.types.means import TypeMeans

@@ -1,4 +1,7 @@
-"""Algorithm 1's belief: one mean per type, and a confidence radius around it.
+"""Algorithm 1's belief: one mean for each type, and a confidence radius around it.
+
+What it is not given (noise, mean and scale of labels) it finds in the first labels, once, as fitted
+parameters. Everything is in the unit of the labels.
 
 Notation: N labels in all and N_k of type k, awaited ones included; M_k arrivals of type k.
 """
@@ -10,15 +13,35 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.belief import Looks, OneByOne
-from breakeven.beliefs.types.across import AcrossTypes, PriorStd
-from breakeven.beliefs.types.labels import Settled, TypeLabels
-from breakeven.beliefs.types.names import PLAIN, stored_type_name, type_name, type_names
-from breakeven.beliefs.types.savings import saving
-from breakeven.beliefs.types.tally import Census, Tally
-from breakeven.beliefs.types.view import TypeView
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, Key, Looks, OneByOne
+from breakeven.beliefs.types.across_types import (
+    AcrossTypes,
+    PriorStd,
+    checked_prior,
+    fit_across,
+    learning_job,
+    search,
+    search_job,
+)
+from breakeven.beliefs.types.tallies import Census, Settled, Tally, TypeLabels
+from breakeven.beliefs.types.type_names import PLAIN_NAMES, stored_type_name, type_name, type_names
+from breakeven.beliefs.types.type_savings import saving
 from breakeven.errors import expect
 from breakeven.values import Prediction, Saving, Traits, View
+
+FromLabels = Literal["fit"]
+
+
+class TypeView(View):
+    """A rule's view of one arrival, with the tally behind it, if there is one, and the belief."""
+
+    tally: Tally | None = None
+    belief: Any = None
+
+    def saves(self, noise_std: float) -> Saving:
+        """What a label of this noise would take off the errors, here and at arrivals to come."""
+        saving: Saving = self.belief.saving(self.tally, noise_std)
+        return saving
 
 
 class TypeMeans:
@@ -28,7 +51,11 @@ class TypeMeans:
     `prior_mean`, with std ∞. `delta` is the probability that a confidence radius fails.
 
     With a `prior_std` the types' means are believed to be normal around `prior_mean`; "learn" learns both, as
-    soon as three types have labels. With `forgetting` a label counts half as much after so many rounds.
+    soon as three types have labels. With `forgetting` a label counts half as much after that many rounds.
+
+    Without a `noise_std` the noise is measured when the warm-up is over, from labels told of the same type.
+    At the same moment `prior_mean="fit"` takes the mean of the labels told, and `label_scale="fit"` their
+    standard deviation: the paper's λ then counts in units of that scale.
 
     >>> belief = TypeMeans(noise_std=0.1)
     >>> belief.learn("flu", 3.0).mean
@@ -41,24 +68,44 @@ class TypeMeans:
 
     def __init__(
         self,
-        noise_std: float,
+        noise_std: float | None = None,
         delta: float = 0.05,
-        prior_mean: float = 0.0,
+        prior_mean: float | FromLabels = 0.0,
         prior_std: PriorStd = None,
         forgetting: float | None = None,
+        label_scale: float | FromLabels = 1.0,
     ) -> None:
-        self.noise_std = expect.positive("noise_std", noise_std)
+        given = None if noise_std is None else expect.positive("noise_std", noise_std)
         self.delta = expect.probability("delta", delta, open=True)
-        self.prior_mean = expect.finite("prior_mean", prior_mean)
+        mean, scale = _checked_mean(prior_mean), _checked_scale(label_scale)
         self.prior_std = _checked_prior_std(prior_std)
         self.forgetting = None if forgetting is None else expect.positive("forgetting", forgetting)
-        self.traits = Traits(self.noise_std, theory.DISCRETE_EXPONENT, unit=1.0, prior_std=inf)
-        self._labels = TypeLabels(self.noise_std, self.forgetting, counted=self.prior_std == "learn")
+        self._given = {"noise_std": given, "prior_mean": mean, "label_scale": scale}
+        self._given_mean = None if isinstance(mean, str) else mean
+        self._wanted = [name for name, value in self._given.items() if value in (None, "fit")]
+        self._found: dict[str, Any] | None = None
+        self.noise_std = given or 1.0  # in use, as are the next two
+        self.prior_mean = self._given_mean or 0.0
+        self.label_scale = 1.0 if isinstance(scale, str) else scale
+        learns = self.prior_std == "learn"
+        self._labels = TypeLabels(given, self.forgetting, counted=learns, early=bool(self._wanted))
         self.across = AcrossTypes(
             self._labels, self.noise_std, self.prior_mean, self.prior_std, fades=self.forgetting is not None
         )
         self._tallies = self._labels.tallies
         self._spread = 0.0  # 2σ² log(2N³/δ)
+        self._set_traits()
+
+    def _set_traits(self) -> None:
+        self._searching = bool(self._wanted) and self._found is None
+        self.traits = Traits(
+            self.noise_std,
+            theory.DISCRETE_EXPONENT,
+            unit=self.label_scale,
+            prior_std=inf,
+            label_scale=self.label_scale,
+            noise_known=not (self._searching and "noise_std" in self._wanted),
+        )
 
     @property
     def labels(self) -> int:
@@ -69,7 +116,7 @@ class TypeMeans:
 
     def point(self, x: Any, name: str = "x") -> Any:
         """Check a type; one seen before needs no second look."""
-        if type(x) in PLAIN and x in self._tallies:
+        if type(x) in PLAIN_NAMES and x in self._tallies:
             return x
         return type_name(x, name)
 
@@ -98,7 +145,7 @@ class TypeMeans:
         tally = self._tallies.get(point)
         if tally is None:
             view = TypeView(inf, self.across.unlabelled, 1, 0, self.traits)
-        elif tally.weighed is None:
+        elif tally.weighed is None and not self._searching:
             asked = tally.asked
             radius = sqrt(self._spread / asked) if asked else inf  # theory.radius, its spread kept
             view = TypeView(radius, tally.prediction, tally.arrivals + 1, asked, self.traits)
@@ -117,7 +164,9 @@ class TypeMeans:
         tally = self._tallies.get(point)
         if tally is None:
             return self.across.unlabelled
-        return tally.prediction if tally.weighed is None else self._labels.posterior(tally, self.across.prior)
+        if tally.weighed is None and not self._searching:
+            return tally.prediction
+        return self._labels.posterior(tally, self.across.prior)
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions for many types."""
@@ -142,52 +191,75 @@ class TypeMeans:
     # -- events ----------------------------------------------------------------------------------
 
     def arrive(self, point: Any, view: Any = None) -> None:
-        """Count an arrival of this type."""
-        self._labels.arrive(self._tally(point) if view is None or view.tally is None else view.tally)
+        """Count an arrival of this type; of an erased one (None) only that time passed."""
+        if view is not None and view.tally is not None:
+            self._labels.arrive(view.tally)
+        elif point is None:
+            self._labels.pass_time()
+        else:
+            self._labels.arrive(self._tally(point))
 
-    def ask(
-        self, id: str | None, point: Any, view: View | None = None, noise_std: float | None = None
-    ) -> None:
+    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
         """Count a label asked for; it narrows the radius at once."""
-        self._labels.ask(id, self._tally(point), noise_std)
+        self._labels.ask(key, self._tally(point), noise_std)
         self._note_spread()
 
-    def tell(self, id: str, point: Any, y: float, noise_std: float | None = None) -> Prediction:
+    def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
         """A label enters the mean of its type."""
         tally = self._tally(point)
-        self._labels.tell(id, tally, y, noise_std)
+        self._labels.tell(key, tally, y, noise_std)
         return self._predict_anew(tally)
 
-    def correct(self, id: str, point: Any, old: float, new: float) -> None:
+    def correct(self, key: Key, point: Any, old: float, new: float) -> None:
         """One value in the mean is exchanged for another."""
         tally = self._tally(point)
-        self._labels.correct(id, tally, old, new)
+        self._labels.correct(key, tally, old, new)
         self._predict_anew(tally)
 
-    def withdraw(self, id: str, point: Any, y: float | None) -> None:
+    def withdraw(self, key: Key, point: Any, y: float | None) -> None:
         """The label leaves N and N_k, and the mean if it was told; M_k stays."""
         tally = self._tally(point)
-        self._labels.withdraw(id, tally, y)
+        self._labels.withdraw(key, tally, y)
         self._note_spread()
+        self._predict_anew(tally)
+
+    def reopen(self, key: Key, point: Any, y: float) -> None:
+        """The label leaves the mean, and is awaited with the noise and the age it had."""
+        tally = self._tally(point)
+        self._labels.reopen(key, tally, y)
         self._predict_anew(tally)
 
     def learn(
-        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None, age: int = 0
+        self, point: Any, y: float, key: Key = None, noise_std: float | None = None, age: int = 0
     ) -> Prediction:
         """A label nobody asked for: N and N_k grow, M_k does not."""
         tally = self._tally(point)
-        self._labels.enter(tally, self._labels.ask(id, tally, noise_std, age), y)
+        self._labels.enter(tally, self._labels.ask(key, tally, noise_std, age), y)
         self._note_spread()
         return self._predict_anew(tally)
+
+    def release(self, key: Key) -> None:
+        """Nobody will name this label again: forget how much it counts."""
+        self._labels.release(key)
 
     def _predict_anew(self, tally: Tally) -> Prediction:
         """The labels told of this type have changed."""
         self.across.note_change()
+        if self._searching:
+            self._lean_on_labels()
+            return self._labels.posterior(tally, self.across.prior)
         if self.across.unknown:
             self.across.guess()
         else:
             tally.prediction = self._labels.posterior(tally, self.across.prior)
         return tally.prediction
+
+    def _lean_on_labels(self) -> None:
+        """While the mean of labels is not found, types without labels are the mean of those told so far."""
+        if "prior_mean" in self._wanted or self.across.learns:
+            mean = self._labels.early_mean
+            self.prior_mean = (self._given_mean or 0.0) if mean is None else mean
+            self.across.lean_on(self.prior_mean)
 
     def _note_spread(self) -> None:
         if self._labels.asked:
@@ -202,8 +274,8 @@ class TypeMeans:
 
     @property
     def even(self) -> bool:
-        """Whether all labels count alike, for ever."""
-        return self._labels.even
+        """Whether all labels count alike, for ever, and nothing is still to be found in them."""
+        return not self._searching and self._labels.even
 
     def count(self) -> Census:
         """The counts over all types."""
@@ -224,37 +296,77 @@ class TypeMeans:
             tally.prediction = self._labels.posterior(tally, self.across.prior)
         self._note_spread()
 
-    # -- a prior learnt across types -------------------------------------------------------------
-
-    needs_warmup = False
+    # -- what is found in the labels -------------------------------------------------------------
 
     @property
-    def fit_schedule(self) -> Literal["growing"] | None:
-        """When the prior is learnt: whenever the types with labels grew by a fifth, or never."""
+    def needs_warmup(self) -> bool:
+        """Whether the noise is still to be measured, from the labels of a warm-up."""
+        return not self.traits.noise_known
+
+    @property
+    def fit_schedule(self) -> Literal["after_warmup", "growing"] | None:
+        """When something is fitted: after the warm-up, when types with labels grew by a fifth, or never."""
+        if self._wanted:
+            return "after_warmup"
         return "growing" if self.prior_std == "learn" else None
 
     def fit_due(self, *, warm: bool) -> bool:
-        """Whether three types have labels, and a fifth more than at the last fit; no warm-up is needed."""
+        """Whether the first labels are told; later, whether a prior is to be learnt anew."""
+        if self._searching:
+            return warm and self._labels.told >= ENOUGH_TO_FIT
         return self.across.due()
 
     def fit_job(self) -> dict[str, Any]:
-        """The parameters found: they come from sums, so there is nothing left to compute elsewhere."""
-        return self.across.fit()
+        """The first labels, or means and weights by type: all that `fit` needs."""
+        learns = self.across.learns and self._labels.count().told >= ENOUGH_TO_FIT
+        if self._searching:
+            learning = learning_job(self._labels, self.across) if learns else None
+            return {"search": search_job(self._labels, self._wanted, self.noise_std), "learning": learning}
+        return {"search": None, "learning": self.across.job() if learns else None}
 
     @classmethod
     def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
-        """The mean of the types' means, and the upper end of their spread."""
-        return job
+        """What was searched for, then the mean of the types' means and the upper end of their spread."""
+        found = {} if job["search"] is None else search(job["search"])
+        if job["learning"] is None:
+            return found
+        noise_std = found.get("noise_std") or (job["search"] or job["learning"])["noise_std"]
+        return found | fit_across(job["learning"] | {"noise_std": noise_std})
 
     def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
-        """Go on with this prior."""
-        self.across.adopt(parameters)
+        """Go on with these parameters; what was searched for is fixed from now on."""
+        found = self._checked_found(parameters) if self._searching else None
+        learnt = self.across.learns and (found is None or "prior_std" in parameters)
+        if learnt:
+            checked_prior(parameters)
+        if found is not None:
+            self._take(found)
+        if learnt:
+            self.across.adopt(parameters)
+
+    def _checked_found(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """What was searched for, and how the noise was measured."""
+        checks = {"noise_std": expect.positive, "prior_mean": expect.finite, "label_scale": expect.positive}
+        found = {name: checks[name](name, parameters.get(name)) for name in self._wanted}
+        return found | {name: parameters[name] for name in ("noise_from", "repeats") if name in parameters}
+
+    def _take(self, found: dict[str, Any]) -> None:
+        """Noise, mean and scale are these from now on; every type is predicted anew."""
+        self._found = found
+        self.noise_std = found.get("noise_std", self.noise_std)
+        self.label_scale = found.get("label_scale", self.label_scale)
+        self.prior_mean = found["prior_mean"] if self._given_mean is None else self._given_mean
+        self._set_traits()
+        self._labels.measured(self.noise_std)
+        self.across.rebase(self.noise_std, self.prior_mean)
+        self._note_spread()
 
     # -- keeping ---------------------------------------------------------------------------------
 
     def describe(self) -> dict[str, Any]:
-        """How many types were seen, and what was learnt across them."""
+        """How many types were seen, what was found in their labels, and what was learnt across them."""
         given = {name: value for name, value in self.config().items() if value is not None}
+        given |= self._found or {}
         if self.across.fitted_at:
             given |= {"prior_mean": self.across.prior.mean, "prior_std": self.across.prior.std}
         return {**given, "types": len(self._tallies)}
@@ -267,22 +379,32 @@ class TypeMeans:
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
         return {
-            "noise_std": self.noise_std,
+            "noise_std": self._given["noise_std"],
             "delta": self.delta,
-            "prior_mean": self.prior_mean,
+            "prior_mean": self._given["prior_mean"],
             "prior_std": self.prior_std,
             "forgetting": self.forgetting,
+            "label_scale": self._given["label_scale"],
         }
 
     def state(self) -> dict[str, Any]:
-        """The labels by type, and what was learnt across them."""
-        return {**self._labels.state(), "learnt": self.across.state()}
+        """The labels by type, what was found in them, and what was learnt across types."""
+        return {**self._labels.state(), "found": self._found, "learnt": self.across.state()}
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave."""
         self._labels.load(state, self.across.unlabelled)
-        self.across.load(state["learnt"])
         self._tallies = self._labels.tallies
+        if state["found"] is not None:
+            self._take(self._checked_found(state["found"]))
+        self.across.load(state["learnt"])
+        if self._searching:
+            self._lean_on_labels()
+        self._note_spread()
+
+    def detach(self) -> None:
+        """Begin a new stream with what is known: labels lose their keys, awaited ones go."""
+        self._labels.detach()
         self._note_spread()
 
 
@@ -293,3 +415,13 @@ def _checked_prior_std(value: Any) -> PriorStd:
     if value in (None, "learn"):
         return "learn" if value else None
     expect.refuse("prior_std", 'a positive, finite number, None or "learn"', value)
+
+
+def _checked_mean(value: Any) -> float | FromLabels:
+    """What a type without labels is predicted as, or how to come by it."""
+    return "fit" if isinstance(value, str) and value == "fit" else expect.finite("prior_mean", value)
+
+
+def _checked_scale(value: Any) -> float | FromLabels:
+    """The scale of labels in which the paper's λ counts, or how to come by it."""
+    return "fit" if isinstance(value, str) and value == "fit" else expect.positive("label_scale", value)

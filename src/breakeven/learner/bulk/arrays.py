@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.beliefs.types.tally import Tally
+from breakeven.beliefs.types.tallies import Tally
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -64,7 +64,9 @@ def judge_for(learner: Learner, names: list[Any], loops: ModuleType) -> Judge:
         case VariableUncertainty():
             return ByMovingLimit(rule, loops)
         case Threshold():
-            return ByThreshold(rule, Thresholds(loops, learner._quote.price, rule.scale), loops)
+            traits = learner.belief.traits
+            price, scale = learner._quote.price / traits.label_scale, rule.scale * traits.unit
+            return ByThreshold(rule, Thresholds(loops, price, scale), loops)
         case RandomSelect():
             return ByLot(rule.probability, learner._draws, loops)
         case _:

@@ -9,8 +9,7 @@ from math import inf, nan, sqrt
 import numpy as np
 
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
-from breakeven.beliefs.types import prior as priors
-from breakeven.beliefs.types import rates, savings
+from breakeven.beliefs.types import type_savings, weighing
 from breakeven.learner.bulk.arrays import (
     FINISHED,
     NEEDS_FIT,
@@ -34,11 +33,11 @@ from breakeven.learner.bulk.loops import add, compiled
 ARRIVALS, TYPES, ASKED, TOLD, OVERLOOKED = range(5)  # the places of a `Census`
 
 # they become part of `decide`, which is compiled again only after a change in this file
-familiarity = compiled(rates.familiarity)
-drop = compiled(savings.drop)
-distance = compiled(savings.distance)
-lesson = compiled(savings.lesson)
-posterior_mean = compiled(priors.posterior_mean)
+familiarity = compiled(type_savings.familiarity)
+drop = compiled(type_savings.drop)
+distance = compiled(type_savings.distance)
+lesson = compiled(type_savings.lesson)
+posterior_mean = compiled(weighing.posterior_mean)
 
 
 @compiled

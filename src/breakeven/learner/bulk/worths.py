@@ -8,10 +8,10 @@ import numpy as np
 from msgspec.structs import astuple
 
 from breakeven.beliefs import TypeMeans
-from breakeven.beliefs.types import rates
-from breakeven.beliefs.types.across import AcrossTypes
-from breakeven.beliefs.types.prior import TypePrior, posterior_mean
-from breakeven.beliefs.types.tally import Census
+from breakeven.beliefs.types import type_savings
+from breakeven.beliefs.types.across_types import AcrossTypes
+from breakeven.beliefs.types.tallies import Census
+from breakeven.beliefs.types.weighing import TypePrior, posterior_mean
 from breakeven.learner.bulk.arrays import (
     NEEDS_FIT,
     Array,
@@ -37,7 +37,7 @@ def rates_agree() -> bool:
     from breakeven.learner.bulk import worth_loop  # which needs numba
 
     varieties = np.geomspace(1e-12, 1.0, COMPARED).tolist()
-    return list(map(worth_loop.familiarity, varieties)) == list(map(rates.familiarity, varieties))
+    return list(map(worth_loop.familiarity, varieties)) == list(map(type_savings.familiarity, varieties))
 
 
 class Met:
