@@ -15,7 +15,7 @@ import numpy as np
 from breakeven import theory
 from breakeven.beliefs.gp import Kernel, Matern
 from breakeven.planning.setting import Setting
-from breakeven.theory.setting import setting_of
+from breakeven.theory.type_bounds import discrete_setting
 
 GRIDS = 200  # tried for a bound on information
 
@@ -46,7 +46,7 @@ def _of_types(setting: Setting, types: int) -> Proven:
     """Theorems 1 and 2, however arrivals are split among types."""
     T, K, B, sigma, delta = setting.rounds, types, setting.price, setting.noise_std, setting.delta
     seen = min(K, T)
-    rate = setting_of(B, sigma, threshold_scale=1.0).label_rate(T, delta)
+    rate = discrete_setting(B, sigma, threshold_scale=1.0).label_rate(T, delta)
     return Proven(
         labels=ceil(rate * seen * (T / seen) ** (2 / 3)) + seen - 1,  # no split has more
         total=theory.worst_case_upper_bound(K, T, label_cost=B, noise_std=sigma, delta=delta),

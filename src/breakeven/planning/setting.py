@@ -4,7 +4,7 @@ import msgspec
 
 from breakeven.beliefs.gp import SMOOTHNESS, Kernel, KernelName, kernel_named
 from breakeven.errors import expect
-from breakeven.theory.discrete import ZETA_3
+from breakeven.theory.type_bounds import ZETA_3
 
 FAILS = 0.05  # the probability with which a bound does not hold
 MOST_NUMBERS, MOST_TYPES, MOST_DIM = 10_000_000, 1_000_000, 100

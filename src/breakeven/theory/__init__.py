@@ -4,17 +4,6 @@ Each formula line names the theorem or equation that it is. A `form` chooses bet
 and as corrected. Kernels are unknown here: what needs one takes its matrix, lengthscale or Lipschitz bound.
 """
 
-from breakeven.theory.cells import cell_variance_bound_matern, cell_variance_bound_se
-from breakeven.theory.discrete import (
-    expected_upper_bound,
-    failure_probability,
-    label_bound,
-    upper_bound,
-    worst_case_upper_bound,
-)
-from breakeven.theory.error_bounds import ErrorBound, Limits, error_bound
-from breakeven.theory.forms import Form
-from breakeven.theory.hardness import lower_bound, worst_case_lower_bound
 from breakeven.theory.information import (
     GainPath,
     greedy_information_gain,
@@ -23,24 +12,37 @@ from breakeven.theory.information import (
     information_gain_rate_matern,
     information_gain_rate_se,
 )
-from breakeven.theory.lipschitz import matern_lipschitz
-from breakeven.theory.normal import EXPECTED_ERROR, allowance
-from breakeven.theory.sequences import SampledAverage, sampled_average
-from breakeven.theory.smooth import (
+from breakeven.theory.sequences import ErrorBound, Limits, SampledAverage, error_bound, sampled_average
+from breakeven.theory.smooth_bounds import (
+    cell_variance_bound_matern,
+    cell_variance_bound_se,
     confidence_factor,
     label_bound_matern,
     label_bound_se,
+    matern_lipschitz,
     upper_bound_matern,
     upper_bound_se,
 )
 from breakeven.theory.thresholds import (
     DISCRETE_EXPONENT,
+    EXPECTED_ERROR,
+    allowance,
     confidence_spread,
     gp_unit,
     matern_exponent,
     radius,
     se_exponent,
     threshold,
+)
+from breakeven.theory.type_bounds import (
+    Form,
+    expected_upper_bound,
+    failure_probability,
+    label_bound,
+    lower_bound,
+    upper_bound,
+    worst_case_lower_bound,
+    worst_case_upper_bound,
 )
 
 __all__ = [

@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.errors import expect
-
-Matrix = NDArray[np.float64]
+from breakeven.errors.expect import Array
 
 
 class GainPath(NamedTuple):
     """Points chosen one after the other, and the gain of the first 1, 2, … of them."""
 
     chosen: NDArray[np.intp]
-    gains: Matrix
+    gains: Array
 
 
 def information_gain(kernel_matrix: Any, *, noise_std: float) -> float:
@@ -57,7 +56,7 @@ def greedy_information_gain(kernel_matrix: Any, n: int, *, noise_std: float) -> 
     return GainPath(chosen, gains.cumsum())
 
 
-def information_gain_bound(kernel_matrix: Any, n: int, *, noise_std: float) -> Matrix:
+def information_gain_bound(kernel_matrix: Any, n: int, *, noise_std: float) -> Array:
     """Upper bounds of γ_1 … γ_n over these candidates, from the greedy path.
 
     The gain is monotone and submodular, so greedy reaches 1 − 1/e of the maximum.
@@ -88,7 +87,7 @@ def information_gain_rate_matern(n: int, dim: int, *, smoothness: float) -> floa
     return float(n**power * log(n))  # eq. (migsematern), Matérn
 
 
-def _kernel_matrix(value: Any) -> Matrix:
+def _kernel_matrix(value: Any) -> Array:
     expected = "a symmetric matrix of finite numbers, its diagonal not negative"
     K = expect.numbers("kernel_matrix", value, expected)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:

@@ -1,25 +1,42 @@
-"""A confidence sequence: the running average of a stream of which only a random sample is seen.
+"""What audits prove: averages of which a random sample is seen, and how far errors reach.
 
-Every value lies in [0, b] and is seen with chance ρ, whatever came before. Each has a guess g, made from the
-values seen earlier, so that the sample need only measure what the guesses miss: S = ρ/b Σ(v − g). For a
-stake λ, the capital Π(1 ± λr) over exp(±λS) is a supermartingale (docs/audit.md), and so are mixtures.
-Stakes are fixed: stakes that follow the data would weigh the values, and prove something of another average.
-Notation: ρ rate, b reach, v value, g guess, r = (v − g)/b where v is seen and 0 where not, α = 1 − level.
+A confidence sequence: every value lies in [0, b] and is seen with chance ρ, whatever came before. Each has a
+guess g, made from the values seen earlier, so that the sample need only measure what the guesses miss: S =
+ρ/b Σ(v − g). For a stake λ, the capital Π(1 ± λr) over exp(±λS) is a supermartingale (docs/audit.md), and so
+are mixtures. Stakes are fixed: stakes that follow the data would weigh the values, and prove something of
+another average.
+
+How far errors reach: a bound on |y − p| is the end of the matter. A bound on |f − p| is not, as noise has no
+end: errors are cut at `reach`, where they hardly ever come, and an upper end is raised by what the cut can
+hide on average. Labels may differ in noise: their squares are all brought to the noise of the noisiest, σ,
+by adding what is lacking. Tails no heavier than normal are those with P(|ε| > t) ≤ 2 exp(−t²/2σ²).
+
+Notation: ρ rate, b reach, v value, g guess, r = (v − g)/b where v is seen and 0 where not, α = 1 − level; y
+= f + ε label, p prediction, B bound, σ noise_std, k REACH.
 """
 
 from collections.abc import Sequence
-from math import exp, log, log1p
+from math import exp, hypot, log, log1p
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from breakeven.errors import expect
+from breakeven.values import Assumption
 
 BETS = 20  # the least stake is the best one after some 10¹² values seen
 STAKES = tuple(0.9 * 0.5**k for k in range(BETS))
 LOG_WEIGHTS = tuple(-log((k + 1) * (k + 2)) for k in range(BETS))  # weights sum to less than 1
-EVEN = (0.0,) * BETS
-ROUNDING = 1e-9
+NO_CAPITAL = (0.0,) * BETS
+BEYOND_ROUNDING = 1e-9
+
+REACH = 5.0
+TAIL = exp(-(REACH**2) / 2)
+BOUND_ON = ("labels", "truth")
+
+
+# -- averages of which a sample is seen --------------------------------------------------------------
 
 
 class SampledAverage(Struct, frozen=True, gc=False):
@@ -46,8 +63,8 @@ class SampledAverage(Struct, frozen=True, gc=False):
     total: float = 0.0  # of the seen values, none counted for more than `reach`
     guessed: float = 0.0  # Σ g
     missed: float = 0.0  # Σ (v − g) over the seen values
-    ups: tuple[float, ...] = EVEN
-    downs: tuple[float, ...] = EVEN
+    ups: tuple[float, ...] = NO_CAPITAL
+    downs: tuple[float, ...] = NO_CAPITAL
 
     @property
     def guess(self) -> float:
@@ -69,7 +86,7 @@ class SampledAverage(Struct, frozen=True, gc=False):
         return replace(
             self._drawn(kept, kept),
             seen=self.seen + 1,
-            beyond=self.beyond + (value > self.reach * (1 + ROUNDING)),
+            beyond=self.beyond + (value > self.reach * (1 + BEYOND_ROUNDING)),
             total=self.total + kept,
             missed=self.missed + value - self.guess,
         )
@@ -128,3 +145,73 @@ def _least(capital: Sequence[float], target: float) -> float:
             break
         S += step
     return S
+
+
+# -- how far errors reach ----------------------------------------------------------------------------
+
+
+class Limits(NamedTuple):
+    """Where a measure of error is cut, and what its mean can be.
+
+    Beyond `reach` at most `hidden` of it lies on average; `noise` is the part of its mean that is no error of
+    predictions and is taken off, and `most` the largest mean it can have without that.
+    """
+
+    reach: float
+    hidden: float
+    noise: float
+    most: float
+
+
+class ErrorBound(Assumption, frozen=True, kw_only=True):
+    """What an assumption about errors says of their averages.
+
+    >>> print(error_bound(1.0, noise_std=0.1, on="truth"))
+    |f − p| ≤ 1 and label noise has mean 0 and standard deviation 0.1, with tails no heavier than normal
+    """
+
+    @property
+    def reach(self) -> float:
+        """The largest error that is counted in full."""
+        return self.bound + (REACH * self.noise_std if self.on == "truth" else 0.0)
+
+    @property
+    def absolute(self) -> Limits:
+        """What holds for |y − p|."""
+        if self.on == "labels":
+            return Limits(self.reach, 0.0, 0.0, self.bound)
+        hidden = 2 * self.noise_std / REACH * TAIL  # E(|ε| − kσ)₊
+        return Limits(self.reach, hidden, 0.0, hypot(self.bound, self.noise_std))
+
+    @property
+    def squared(self) -> Limits:
+        """What holds for (y − p)², of which the noise is σ²."""
+        B, sigma, least = self.bound, self.noise_std, self.least_noise_std
+        if self.on == "labels":
+            return Limits(B**2 + self.lacking(least), 0.0, sigma**2, B**2 - least**2)
+        hidden = 4 * (B * sigma / REACH + sigma**2) * TAIL  # E((B + |ε|)² − (B + kσ)²)₊
+        return Limits(self.reach**2, hidden, sigma**2, B**2)
+
+    def lacking(self, noise_std: float) -> float:
+        """What the square of an error lacks, on average, if its label has this noise and not the most."""
+        return self.noise_std**2 - noise_std**2
+
+
+def error_bound(
+    bound: float, *, noise_std: float, on: Literal["labels", "truth"], least_noise_std: float | None = None
+) -> ErrorBound:
+    """Check a bound on errors; noise of 0 says that labels are the truth.
+
+    Where labels differ, `noise_std` is that of the noisiest, and `least_noise_std` that of the least noisy.
+
+    >>> error_bound(1.0, noise_std=0.2, on="truth").reach
+    2.0
+    """
+    B = expect.positive("bound", bound)
+    sigma = 0.0 if noise_std == 0 else expect.positive("noise_std", noise_std)
+    least = sigma
+    if least_noise_std is not None:
+        least = expect.number("least_noise_std", least_noise_std, 0.0, sigma)
+    if expect.one_of("bound_on", on, BOUND_ON) == "labels" and sigma > B:
+        expect.refuse("bound", f"no less than the noise_std of {sigma:g}, as labels are as noisy", bound)
+    return ErrorBound(bound=B, noise_std=sigma, least_noise_std=least, on=on)

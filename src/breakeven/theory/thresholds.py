@@ -1,14 +1,15 @@
-"""The thresholds of both algorithms and the confidence radius of Algorithm 1.
+"""The thresholds of both algorithms, the confidence radius of Algorithm 1, and how large normal errors are.
 
 Called once per arrival: plain floats in, plain floats out, and nothing is checked here.
 Notation: B label_cost, λ scale, σ noise_std, δ delta, d dim, N labels of all types, N_k labels of one type.
 """
 
-from math import inf, log, sqrt
+from math import inf, log, pi, sqrt
 
 from breakeven.errors import expect
 
 DISCRETE_EXPONENT = 1 / 3
+EXPECTED_ERROR = sqrt(2.0 / pi)  # E|f − mean| / std
 
 
 def threshold(
@@ -73,3 +74,14 @@ def radius(noise_std: float, labels_of_type: int, labels: int, delta: float) -> 
     if labels_of_type == 0:
         return inf
     return sqrt(confidence_spread(noise_std, labels, delta) / labels_of_type)  # eq. (Utk)
+
+
+def allowance(confidence: float) -> float:
+    """How far the log likelihood falls below its top at the upper end of a number, at this confidence: z²/2.
+
+    >>> round(allowance(0.9), 4), allowance(0.5)
+    (0.8212, 0.0)
+    """
+    from statistics import NormalDist  # slow to import, rarely needed
+
+    return 0.5 * NormalDist().inv_cdf(confidence) ** 2
