@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from breakeven import GaussianProcess, Learner, SquaredExponential, Threshold
-from breakeven.beliefs.gp import capacity, process
-from breakeven.beliefs.gp.dictionary import Dictionary
+from breakeven.beliefs.gp import Parameters, process
+from breakeven.beliefs.gp.dictionary import DictionarySolver
 from breakeven.beliefs.gp.fitting import fit
-from breakeven.beliefs.gp.parameters import Parameters
 from breakeven.errors import InvalidInput
 
 NOISE_STD = 0.1
@@ -15,7 +14,7 @@ NOISE_STD = 0.1
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(capacity, "FIRST", 40)
+    monkeypatch.setattr(process, "FIRST_DICTIONARY", 40)
 
 
 def learner(capacity="auto", lengthscale=0.5, dim=2, **others):
@@ -40,7 +39,7 @@ def play(one, X, y):
 
 
 def is_small(one):
-    return isinstance(one.belief._posterior, Dictionary)
+    return isinstance(one.belief.solver, DictionarySolver)
 
 
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
@@ -69,7 +68,7 @@ def test_a_decision_says_whether_it_is_exact_and_the_summary_counts_the_ambiguou
     assert one.summary().ambiguous == ambiguous > 0
     assert f"ambiguous         {ambiguous:>12,} decisions" in str(one.summary())
     belief = one.summary().belief
-    assert belief["dictionary"] == one.belief._posterior.rank < one.belief.labels / 2
+    assert belief["dictionary"] == one.belief.solver.rank < one.belief.labels / 2
     assert belief["stretch"] > 1.0
     assert belief["tolerance"] == 1e-4
 
@@ -86,7 +85,7 @@ def test_where_the_rank_follows_the_labels_it_stays_exact():
     assert one.belief.labels == 200
 
 
-def test_a_kernel_for_which_the_dictionary_does_not_pay_brings_the_exact_engine_back():
+def test_a_kernel_for_which_the_dictionary_does_not_pay_brings_the_exact_solver_back():
     one = learner()
     X, y = arrivals()
     play(one, X, y)
@@ -95,7 +94,7 @@ def test_a_kernel_for_which_the_dictionary_does_not_pay_brings_the_exact_engine_
     one.belief.adopt(rough.plain())
     assert not is_small(one)
     exact = learner("exact", lengthscale=0.01)
-    for x, label in zip(one.belief._posterior.X, one.belief._posterior.y, strict=True):
+    for x, label in zip(one.belief.solver.X, one.belief.solver.y, strict=True):
         exact.learn(x, label)
     assert one.predict(X[0]).std == pytest.approx(exact.predict(X[0]).std, rel=1e-12)
 
@@ -153,12 +152,12 @@ def test_replayed_events_lead_to_the_same_state():
 
 @pytest.mark.parametrize("kind", ["auto", "exact"])
 def test_only_a_dictionary_fits_to_some_of_many_labels_drawn_with_its_seed(kind, monkeypatch):
-    monkeypatch.setattr(process, "FITTED", 30)
+    monkeypatch.setattr(DictionarySolver, "labels_for_a_fit", 30)
     belief = learner(kind, dim=1).belief
     X, y = arrivals(70, dim=1)
     for x, label in zip(X, y, strict=True):
         belief.learn(x, label)
-    assert isinstance(belief.engine, Dictionary) == (kind == "auto")
+    assert isinstance(belief.solver, DictionarySolver) == (kind == "auto")
     random = np.random.default_rng(3)
     chosen = np.sort(random.choice(70, 30, replace=False)) if kind == "auto" else np.arange(70)
     expected = fit(X[chosen], y[chosen], belief.parameters, random).plain()

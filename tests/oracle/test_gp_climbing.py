@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize, rosen, rosen_der
 
-from breakeven.beliefs.gp.climbing import minimise
+from breakeven.beliefs.gp.likelihood import minimise
 
 WIDE = 1e3
 

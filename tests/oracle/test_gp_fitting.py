@@ -10,9 +10,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from threadpoolctl import threadpool_limits
 
 from breakeven import GaussianProcess, Matern, SquaredExponential
-from breakeven.beliefs.gp.fitting import SEARCHED, Box, fit
+from breakeven.beliefs.gp import Parameters
+from breakeven.beliefs.gp.fitting import SEARCHED, SearchBox, fit
 from breakeven.beliefs.gp.likelihood import Likelihood
-from breakeven.beliefs.gp.parameters import Parameters
 
 NOISE_STD = 0.1
 
@@ -82,7 +82,7 @@ def test_a_fit_ends_on_a_summit(kernel, options):
     found = fitted(X, y, start(2, kernel), **options)
     likelihood = Likelihood(X, y, found, fit_noise="fit_noise" in options, fit_mean="fit_mean" in options)
     theta = likelihood.theta(found)
-    low, high = Box(likelihood).bounds.T
+    low, high = SearchBox(likelihood).bounds.T
     value, gradient = likelihood.value_and_gradient(theta)
     inside = (theta > low + 1e-9) & (theta < high - 1e-9)
     assert abs(gradient[inside]).max() < 1e-2

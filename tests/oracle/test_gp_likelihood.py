@@ -9,9 +9,9 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from breakeven import Matern, SquaredExponential
+from breakeven.beliefs.gp import Parameters
 from breakeven.beliefs.gp import likelihood as module
 from breakeven.beliefs.gp.likelihood import Likelihood
-from breakeven.beliefs.gp.parameters import Parameters
 
 KINDS = {
     "se": SquaredExponential,
@@ -80,7 +80,7 @@ def test_the_gradient_stays_finite_with_hardly_any_noise(kind, lengthscale):
 @noises
 def test_distances_kept_or_computed_as_needed_give_the_same(kind, lengthscale, fit_noise, monkeypatch):
     kept = Labels().likelihood(kind(lengthscale, 1.7), fit_noise=fit_noise)
-    monkeypatch.setattr(module, "KEPT", 0)
+    monkeypatch.setattr(module, "PAIRS_KEPT", 0)
     needed = Labels().likelihood(kind(lengthscale, 1.7), fit_noise=fit_noise)
     assert (kept._kept is None, needed._kept is None) == (False, True)
     theta = kept.theta(kept.start)

@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import settings
 
 from breakeven import GaussianProcess, Learner, SquaredExponential, Threshold, simulate
-from breakeven.beliefs.gp.parameters import Parameters
-from breakeven.beliefs.gp.posterior import Posterior
+from breakeven.beliefs.gp import Parameters
+from breakeven.beliefs.gp.exact import ExactSolver
 
 ARRIVALS = 20 * settings().max_examples
 NOISE_STD = 0.1
@@ -36,7 +36,7 @@ def replayed():
 def exact_stds():
     """Of the exact process that is told the labels which the replay bought."""
     (X, y), (_, trace) = arrivals(), replayed()
-    posterior, stds = Posterior(2, Parameters(KERNEL, NOISE_STD)), []
+    posterior, stds = ExactSolver(2, Parameters(KERNEL, NOISE_STD)), []
     for low in range(0, ARRIVALS, BLOCK):
         block = posterior.block(X[low : low + BLOCK])
         for i in range(low, min(low + BLOCK, ARRIVALS)):

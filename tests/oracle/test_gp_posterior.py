@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from breakeven import GaussianProcess, Matern, SquaredExponential
 from breakeven.beliefs.gp import Parameters
-from breakeven.beliefs.gp.factor import BLOCK
-from breakeven.beliefs.gp.parameters import LEAST_NOISE
-from breakeven.beliefs.gp.posterior import Posterior
+from breakeven.beliefs.gp.exact import ExactSolver
+from breakeven.beliefs.gp.factor import ROWS_PER_BLOCK
+from breakeven.beliefs.gp.kernels import LEAST_NOISE
 
 NOISE_STD = 0.2
 CASES = [
@@ -89,8 +89,10 @@ def test_the_log_likelihood_agrees_with_scikit_learn(dim, kernel, theirs):
 
 @pytest.mark.parametrize("kernel", [SquaredExponential((0.3, 0.6)), Matern(1.5, 0.5)], ids=["se", "matern"])
 def test_many_labels_across_blocks_stay_exact(kernel):
-    X, y = data(2 * BLOCK + 40, 2)
-    probes = np.vstack([data(30, 2, seed=1)[0], X[[0, BLOCK - 1, BLOCK, 2 * BLOCK]]])
+    X, y = data(2 * ROWS_PER_BLOCK + 40, 2)
+    probes = np.vstack(
+        [data(30, 2, seed=1)[0], X[[0, ROWS_PER_BLOCK - 1, ROWS_PER_BLOCK, 2 * ROWS_PER_BLOCK]]]
+    )
     belief = GaussianProcess(2, NOISE_STD, kernel, 3.0)
     told, awaited, order = [], [], np.random.default_rng(3)
     for i, x in enumerate(X):
@@ -100,7 +102,13 @@ def test_many_labels_across_blocks_stay_exact(kernel):
             now = awaited.pop(0 if i % 3 else int(order.integers(len(awaited))))
             told.append(now)
             answer = belief.tell(str(now), X[now], y[now])
-        if len(told) in (257, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 10):
+        if len(told) in (
+            257,
+            ROWS_PER_BLOCK - 1,
+            ROWS_PER_BLOCK,
+            ROWS_PER_BLOCK + 1,
+            2 * ROWS_PER_BLOCK + 10,
+        ):
             means, variances = dense(belief, X[told], y[told], probes)
             assert said(belief.predict_many(probes)) == pytest.approx(np.array([means, variances]), abs=1e-9)
             assert said(map(belief.predict, probes)) == pytest.approx(np.array([means, variances]), abs=1e-9)
@@ -109,12 +117,14 @@ def test_many_labels_across_blocks_stay_exact(kernel):
             )
             assert answer.mean == pytest.approx(belief.predict(X[told[-1]]).mean, abs=1e-10)
             assert answer.std == pytest.approx(belief.predict(X[told[-1]]).std, abs=1e-10)
-    assert len(told) > 2 * BLOCK
+    assert len(told) > 2 * ROWS_PER_BLOCK
 
 
-@pytest.mark.parametrize("row", [0, 3, 256, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + 59])
+@pytest.mark.parametrize(
+    "row", [0, 3, 256, ROWS_PER_BLOCK - 1, ROWS_PER_BLOCK, ROWS_PER_BLOCK + 1, ROWS_PER_BLOCK + 59]
+)
 def test_a_label_that_goes_from_any_block_leaves_the_posterior_of_the_others(row):
-    X, y = data(BLOCK + 60, 2)
+    X, y = data(ROWS_PER_BLOCK + 60, 2)
     probes = data(30, 2, seed=1)[0]
     belief = taught(SquaredExponential(0.4), X, y, mean=3.0)
     belief.ask("a", probes[0])
@@ -122,7 +132,7 @@ def test_a_label_that_goes_from_any_block_leaves_the_posterior_of_the_others(row
     belief.withdraw(str(row), X[row], y[row])
     rest = np.delete(np.arange(len(X)), row)
     expected = np.array(dense(belief, X[rest], y[rest], probes))
-    assert belief.labels == BLOCK + 59
+    assert belief.labels == ROWS_PER_BLOCK + 59
     assert said(belief.predict_many(probes)) == pytest.approx(expected, abs=1e-9)
     both = np.vstack([X[rest], probes[:2]])
     assert narrowed(belief, probes) == pytest.approx(
@@ -131,7 +141,7 @@ def test_a_label_that_goes_from_any_block_leaves_the_posterior_of_the_others(row
 
 
 def test_other_parameters_change_everything_but_the_labels():
-    X, y = data(BLOCK + 60, 2)
+    X, y = data(ROWS_PER_BLOCK + 60, 2)
     probes = data(30, 2, seed=1)[0]
     belief = taught(SquaredExponential(0.4), X, y)
     belief.adopt(Parameters(Matern(2.5, (0.7, 0.9), 3.0), 0.5, 2.0).plain())
@@ -176,7 +186,7 @@ def test_labels_awaited_at_the_same_point_with_hardly_any_noise_stay_finite():
     assert belief.look(np.zeros(1)).uncertainty == pytest.approx(np.sqrt(LEAST_NOISE / 40), rel=0.1)
 
 
-@pytest.mark.parametrize("told", [0, 5, 256, BLOCK - 1, BLOCK, BLOCK + 88])
+@pytest.mark.parametrize("told", [0, 5, 256, ROWS_PER_BLOCK - 1, ROWS_PER_BLOCK, ROWS_PER_BLOCK + 88])
 @pytest.mark.parametrize("awaited", [0, 1, 7, 40])
 def test_a_stored_posterior_goes_on_with_the_same_bits(told, awaited):
     X, y = data(told + awaited + 30, 3)
@@ -212,7 +222,7 @@ def test_solving_many_points_is_solving_each_across_blocks_of_columns():
 
 
 def test_nothing_is_known_before_the_first_label():
-    posterior = Posterior(2, Parameters(SquaredExponential(amplitude=4.0), 0.1, 5.0))
+    posterior = ExactSolver(2, Parameters(SquaredExponential(amplitude=4.0), 0.1, 5.0))
     solved = posterior.solve(np.zeros(2))
     assert (solved.mean, solved.variance, solved.narrowed) == (5.0, 4.0, 4.0)
     assert [array.tolist() for array in posterior.solve_many(np.zeros((2, 2)))] == [[5.0, 5.0], [4.0, 4.0]]

@@ -8,6 +8,7 @@ import pytest
 
 from breakeven import GaussianProcess, Matern, SquaredExponential
 from breakeven.beliefs.gp import Kernel, Parameters
+from breakeven.beliefs.gp.solver import KeyList
 from breakeven.errors import InvalidInput
 
 FIRST = Parameters(SquaredExponential((1.0, 1.0)), 0.1).plain()
@@ -158,7 +159,7 @@ def test_a_fifth_is_exact_at_every_size(fitted_at):
     belief._fitted_at = fitted_at
     due = []
     for labels in (fitted_at * 6 // 5 - 1, fitted_at * 6 // 5):
-        belief._posterior.ids, belief._changes = [""] * labels, labels - fitted_at
+        belief.solver.keys, belief._changes = KeyList([None] * labels), labels - fitted_at
         due.append(belief.fit_due(warm=True))
     assert due == [False, True]
 
@@ -205,7 +206,7 @@ def test_a_state_taken_up_replaces_whatever_was_there():
     belief.ask("a", np.ones(2))
     belief.load(empty)
     belief.ask("b", np.zeros(2))
-    assert (belief.labels, belief.state()["awaited"]) == (0, ["b"])
+    assert (belief.labels, belief.state()["solver"]["awaited"]) == (0, ["b"])
     belief.load(empty)
     assert belief.state() == empty
     assert belief.look(np.ones(2)).uncertainty == 1.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from breakeven import GaussianProcess, Learner, Matern, Prior, SquaredExponential, Value
-from breakeven.beliefs.gp.parameters import Parameters
+from breakeven.beliefs.gp import Parameters
 from breakeven.beliefs.gp.reservoir import Reservoir
 from breakeven.errors import InvalidInput
 
@@ -80,7 +80,7 @@ BELIEFS = {
 
 @pytest.fixture(params=BELIEFS)
 def belief(request, monkeypatch):
-    monkeypatch.setattr("breakeven.beliefs.gp.capacity.FIRST", 12)
+    monkeypatch.setattr("breakeven.beliefs.gp.process.FIRST_DICTIONARY", 12)
     return GaussianProcess(2, NOISE, **BELIEFS[request.param])
 
 
@@ -88,7 +88,7 @@ def belief(request, monkeypatch):
 def test_savings_are_those_of_dense_matrices(belief, seed):
     rng = np.random.default_rng(seed)
     dense = run(belief, 60, rng)
-    reservoir = belief.engine.reservoir
+    reservoir = belief.solver.reservoir
     kept = reservoir.points[:, :2]
     clock = 60.0
     assert 8 <= reservoir.size <= 16

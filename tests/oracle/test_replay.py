@@ -14,8 +14,8 @@ from breakeven import (
     Threshold,
     VariableUncertainty,
 )
-from breakeven.beliefs.gp import capacity
-from breakeven.beliefs.gp.factor import BLOCK
+from breakeven.beliefs.gp import process
+from breakeven.beliefs.gp.factor import ROWS_PER_BLOCK
 from breakeven.learner.replay import replay
 
 NOISE_STD = 0.1
@@ -31,7 +31,7 @@ BELIEFS = {
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(capacity, "FIRST", 30)
+    monkeypatch.setattr(process, "FIRST_DICTIONARY", 30)
 
 
 def stream(count=250, seed=0):
@@ -79,14 +79,14 @@ def test_labels_awaited_from_before_narrow_a_replayed_stream_too():
 
 def test_a_replay_that_fills_a_block_of_the_factor_leaves_the_bits_of_the_loop():
     blocks, loop = (Learner(BELIEFS["exact"](), RandomSelect(0.2), label_cost=2.0) for _ in range(2))
-    X, y = stream(BLOCK + 90)
+    X, y = stream(ROWS_PER_BLOCK + 90)
     for learner in (blocks, loop):
-        for x, label in zip(X[: BLOCK - 5], y, strict=False):
+        for x, label in zip(X[: ROWS_PER_BLOCK - 5], y, strict=False):
             learner.learn(x, label)
-    rest = slice(BLOCK - 5, None)
+    rest = slice(ROWS_PER_BLOCK - 5, None)
     replayed = list(replay(blocks, blocks.belief.points(X[rest]), y[rest]))
     for (decision, after), (alone, then) in zip(replayed, one_by_one(loop, X[rest], y[rest]), strict=True):
         assert decision.wants_label == alone.wants_label
         assert after.mean == pytest.approx(then.mean, rel=1e-10, abs=1e-10)
-    assert blocks.belief.labels > BLOCK
+    assert blocks.belief.labels > ROWS_PER_BLOCK
     assert blocks.snapshot() == loop.snapshot()

@@ -10,8 +10,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from breakeven import Matern, SquaredExponential
 from breakeven.beliefs.gp import Parameters
-from breakeven.beliefs.gp.dictionary import Dictionary
-from breakeven.beliefs.gp.projection import Certificate
+from breakeven.beliefs.gp.dictionary import Certificate, DictionarySolver
 
 ROUNDING = 1e-11  # of the amplitude, in the variance
 LENGTHSCALES, AMPLITUDES = st.floats(0.3, 3.0), st.floats(0.2, 4.0)
@@ -36,7 +35,7 @@ class Stream:
     """Labels asked for, told, corrected and withdrawn at random, clustered so that some are absorbed."""
 
     def __init__(self, dim, parameters, tolerance, seed):
-        self.dictionary = Dictionary(dim, parameters, tolerance)
+        self.dictionary = DictionarySolver(dim, parameters, tolerance)
         self.told, self.awaited = {}, {}
         self._random = np.random.default_rng(seed)
         self._centres = self._random.normal(size=(4, dim))
@@ -153,7 +152,7 @@ def test_a_decision_is_the_exact_one_unless_it_is_ambiguous(settings):
 @pytest.mark.parametrize("first_is_withdrawn", [False, True])
 def test_half_of_kappa_would_be_too_little(first_is_withdrawn):
     parameters, points = Parameters(SquaredExponential(), noise_std=0.03), np.array([[0.0], [0.6]])
-    dictionary = Dictionary(1, parameters, tolerance=0.5)
+    dictionary = DictionarySolver(1, parameters, tolerance=0.5)
     for i, x in enumerate(points):
         dictionary.ask(str(i), x, dictionary.solve(x))
     if first_is_withdrawn:

@@ -39,6 +39,7 @@ EVENTS = st.lists(
         st.tuples(st.just("correct"), SEEDS, LABELS),
         st.tuples(st.just("withdraw awaited"), SEEDS),
         st.tuples(st.just("withdraw told"), SEEDS),
+        st.tuples(st.just("reopen"), SEEDS),
         st.tuples(st.just("adopt"), PARAMETERS),
     ),
     max_size=40,
@@ -109,6 +110,13 @@ class History:
             id = list(self.told)[seed % len(self.told)]
             x, y = self.told.pop(id)
             self.belief.withdraw(id, np.array(x), y)
+
+    def reopen(self, seed):
+        if self.told:
+            id = list(self.told)[seed % len(self.told)]
+            x, y = self.told.pop(id)
+            self.awaited[id] = x
+            self.belief.reopen(id, np.array(x), y)
 
     def adopt(self, parameters):
         self.belief.adopt(parameters.plain())

@@ -8,9 +8,18 @@ import pytest
 from scipy.linalg import cholesky, solve_triangular
 from threadpoolctl import threadpool_limits
 
-from breakeven.beliefs.gp.factor import BLOCK, Factor
+from breakeven.beliefs.gp.factor import ROWS_PER_BLOCK, Factor
 
-SIZES = [0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 40]
+SIZES = [
+    0,
+    1,
+    2,
+    ROWS_PER_BLOCK - 1,
+    ROWS_PER_BLOCK,
+    ROWS_PER_BLOCK + 1,
+    2 * ROWS_PER_BLOCK,
+    2 * ROWS_PER_BLOCK + 40,
+]
 NOISE = 0.01
 
 
@@ -64,9 +73,11 @@ def test_a_factor_grown_row_by_row_is_the_cholesky_factor(size):
     check(factor, K)
 
 
-@pytest.mark.parametrize("kept", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
+@pytest.mark.parametrize(
+    "kept", [0, 1, ROWS_PER_BLOCK - 1, ROWS_PER_BLOCK, ROWS_PER_BLOCK + 1, 2 * ROWS_PER_BLOCK]
+)
 def test_rows_from_any_one_on_can_be_forgotten_and_computed_anew(kept):
-    K = gram(2 * BLOCK + 40)
+    K = gram(2 * ROWS_PER_BLOCK + 40)
     factor = extended(K)
     order = [*range(kept), *reversed(range(kept, len(K)))]
     other = K[np.ix_(order, order)]
@@ -77,8 +88,8 @@ def test_rows_from_any_one_on_can_be_forgotten_and_computed_anew(kept):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_factor_loaded_from_bytes_has_the_same_bits(size):
-    factor, copy = extended(gram(size)), Factor()
-    copy.load(size, factor.to_bytes())
+    factor = extended(gram(size))
+    copy = Factor.of(size, factor.to_bytes())
     b = columns(size)[:, 0]
     assert copy.to_bytes() == factor.to_bytes()
     assert copy.solve(b.copy()).tobytes() == factor.solve(b.copy()).tobytes()
@@ -86,7 +97,7 @@ def test_a_factor_loaded_from_bytes_has_the_same_bits(size):
 
 
 def test_forgotten_rows_leave_no_bytes_behind():
-    K = gram(BLOCK + 20)
+    K = gram(ROWS_PER_BLOCK + 20)
     factor = extended(K)
     factor.truncate(10)
     assert extended(K, size=30, factor=factor).to_bytes() == extended(K, 30, extended(K, 10)).to_bytes()
@@ -112,12 +123,16 @@ def test_a_copy_goes_its_own_way(size):
 
 def test_equal_rows_with_hardly_any_noise_never_fail():
     factor = Factor()
-    factor.extend(lambda low, high: np.ones((high - low, high)), BLOCK + 50, np.full(BLOCK + 50, 1e-18))
-    assert np.isfinite(factor.solve(np.ones(BLOCK + 50))).all()
+    factor.extend(
+        lambda low, high: np.ones((high - low, high)),
+        ROWS_PER_BLOCK + 50,
+        np.full(ROWS_PER_BLOCK + 50, 1e-18),
+    )
+    assert np.isfinite(factor.solve(np.ones(ROWS_PER_BLOCK + 50))).all()
 
 
 def test_no_columns_are_solved_at_any_size():
     factor = Factor()
-    for i in range(BLOCK + 3):
+    for i in range(ROWS_PER_BLOCK + 3):
         factor.append(np.zeros(i), 1.0)
-    assert factor.solve_many(np.empty((BLOCK + 3, 0))).shape == (BLOCK + 3, 0)
+    assert factor.solve_many(np.empty((ROWS_PER_BLOCK + 3, 0))).shape == (ROWS_PER_BLOCK + 3, 0)

@@ -483,6 +483,6 @@ def test_a_belief_that_cannot_say_what_labels_save_is_refused():
 def test_a_rule_that_looks_at_no_past_arrivals_ends_the_watching_of_one_that_did():
     learner = Learner(GaussianProcess(1, 0.1), Value(), label_cost=1.0)
     learner.decide(0.5)
-    assert learner.belief.engine.reservoir is not None
+    assert learner.belief.solver.reservoir is not None
     learner.reprice(rule=Threshold())
-    assert learner.belief.engine.reservoir is None
+    assert learner.belief.solver.reservoir is None

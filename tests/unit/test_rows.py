@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breakeven.beliefs.gp.rows import Rows
+from breakeven.beliefs.gp.factor import GrowingTable
 
 STEPS = st.lists(
     st.one_of(
@@ -22,7 +22,7 @@ STEPS = st.lists(
 
 @given(width=st.integers(0, 3), steps=STEPS)
 def test_a_table_holds_what_a_plain_matrix_would(width, steps):
-    table, plain = Rows(width), np.empty((0, width))
+    table, plain = GrowingTable(width), np.empty((0, width))
     for verb, seed in steps:
         numbers = np.random.default_rng(seed)
         if verb == "append":
@@ -46,7 +46,7 @@ def test_a_table_holds_what_a_plain_matrix_would(width, steps):
 @pytest.mark.parametrize("count", [0, 1, 16, 17, 40])
 def test_a_table_starts_from_rows_and_owns_them(count):
     rows = np.arange(2.0 * count).reshape(count, 2)
-    table = Rows(2, rows)
+    table = GrowingTable(2, rows)
     rows[:] = -1.0
     table.append(np.array([7.0, 8.0]))
     assert table.all[:-1].ravel().tolist() == list(range(2 * count))
@@ -54,13 +54,13 @@ def test_a_table_starts_from_rows_and_owns_them(count):
 
 
 def test_writing_into_the_view_changes_the_table():
-    table = Rows(1, np.zeros((3, 1)))
+    table = GrowingTable(1, np.zeros((3, 1)))
     table.all[1] = 5.0
     assert table.all[:, 0].tolist() == [0.0, 5.0, 0.0]
 
 
 def test_a_long_queue_in_and_out_stays_small():
-    table = Rows(1)
+    table = GrowingTable(1)
     for i in range(10_000):
         table.append(float(i))
         if i >= 3:

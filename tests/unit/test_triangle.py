@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breakeven.beliefs.gp.triangle import Triangle
+from breakeven.beliefs.gp.factor import Triangle
 
 CLOSE = {"rel": 1e-10, "abs": 1e-12}
 

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
+from breakeven.beliefs.gp import Parameters
 from breakeven.beliefs.gp.likelihood import Likelihood
-from breakeven.beliefs.gp.parameters import Parameters
 from breakeven_research.experiments import run
 from breakeven_research.experiments.runs.methods import algorithm
 from breakeven_research.experiments.runs.problems import problem_named

@@ -4,7 +4,7 @@ from typing import Literal
 
 from breakeven.beliefs import GaussianProcess, TypeMeans
 from breakeven.beliefs.gp import Kernel
-from breakeven.beliefs.gp.process import Fit
+from breakeven.beliefs.gp.process import FitSchedule
 from breakeven.errors import expect
 from breakeven.learner.learner import Learner
 from breakeven.rules import Threshold
@@ -37,7 +37,7 @@ def algorithm2(
     kernel: Kernel | None = None,
     threshold_scale: float = 1.0,
     warmup: int | None = None,
-    fit: Fit = "after_warmup",
+    fit: FitSchedule = "after_warmup",
     seed: int = 0,
 ) -> Learner:
     """Algorithm 2: points are rows of `dim` numbers, and f is smooth.

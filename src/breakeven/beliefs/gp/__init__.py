@@ -1,6 +1,6 @@
-"""Gaussian processes: kernels, the exact posterior, a dictionary for long streams, and fitting.
+"""Gaussian processes: kernels, two solvers, fitting, and the belief itself.
 
-Reading order: kernels, factor, posterior; projection, dictionary, capacity; likelihood, fitting; process.
+Reading order: process; kernels; solver, exact, dictionary; factor, blas; reservoir; likelihood, fitting.
 """
 
 from breakeven.beliefs.gp.kernels import (
@@ -8,13 +8,12 @@ from breakeven.beliefs.gp.kernels import (
     Kernel,
     KernelName,
     Matern,
+    Parameters,
     SquaredExponential,
     kernel_named,
 )
-from breakeven.beliefs.gp.parameters import Parameters
-from breakeven.beliefs.gp.prior import Prior
-from breakeven.beliefs.gp.process import GaussianProcess
-from breakeven.beliefs.gp.untuned import untuned
+from breakeven.beliefs.gp.likelihood import Prior
+from breakeven.beliefs.gp.process import GaussianProcess, untuned
 
 __all__ = [
     "SMOOTHNESS",

@@ -1,7 +1,8 @@
-"""Kernels: how alike f is at two points, as a function of their scaled distance.
+"""Kernels, which say how alike f is at two points, and the parameters of a process: kernel, noise and mean.
 
 Notation: q = Σ_j (x_j − x'_j)² / ℓ_j², and k(x, x') = amplitude · shape(q). `slope` is dshape/dq, which
-is all that fitting needs. ℓ is one number, or one per dimension.
+is all that fitting needs. ℓ is one number, or one per dimension. K_ν is the modified Bessel function of the
+second kind; s^ν K_ν(s), scaled to 1 at s = 0, is every Matérn kernel's shape.
 """
 
 from math import inf, sqrt
@@ -10,15 +11,16 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 from msgspec.structs import force_setattr
-from numpy.typing import NDArray
 
 from breakeven import theory
-from breakeven.beliefs.gp.bessel import FAR, TINY, matern_shape, rough_slope
-from breakeven.beliefs.gp.vectors import scale
+from breakeven.beliefs.gp.factor import scale
 from breakeven.errors import expect
+from breakeven.errors.expect import Array
 
-Array = NDArray[np.float64]
-
+LEAST_NOISE = 1e-12  # of the amplitude: the smallest noise variance of a label
+LARGE_ORDER = 100.0  # from here Debye's expansion in 1/ν holds to 1e-12
+TINY = 1e-100  # a distance that is zero for every purpose, yet can be divided by
+FAR = 1e4  # beyond FAR·max(1, ν) no correlation is left; SciPy's K_ν turns nan beyond 1e9
 MINUS_HALF = np.array(-0.5)  # NumPy takes half a µs to make an array of a float
 TILE = 16_000  # differences at a time: they stay in the cache, and in memory that malloc need not map anew
 
@@ -189,10 +191,10 @@ def kernel_named(name: KernelName, lengthscale: float | tuple[float, ...] = 1.0)
     return SquaredExponential(lengthscale) if smoothness == inf else Matern(smoothness, lengthscale)
 
 
-class Fading:
+class FadingKernel:
     """A kernel of points that end in a time: as before, but halved for every half-life between two.
 
-    >>> faded = Fading(SquaredExponential(), half_life=10.0)
+    >>> faded = FadingKernel(SquaredExponential(), half_life=10.0)
     >>> faded.column(np.array([[0.0], [5.0]]), np.array([0.0, 15.0]), faded.weights(2)).tolist()
     [0.5]
     """
@@ -216,5 +218,123 @@ class Fading:
         return faded
 
     def fade(self, apart: Array) -> Array:
-        """What is left of a covariance between points so far apart in time."""
+        """The share that is left of a covariance between two points this many rounds apart."""
         return np.exp2(np.abs(apart) * (-1.0 / self.half_life))
+
+
+class Parameters(msgspec.Struct, frozen=True):
+    """Kernel, noise and mean, as given or as last fitted, in the user's units.
+
+    With a `half_life`, points end in their time. `label_scale` is what the paper's λ counts in; None where it
+    is to be found in the labels and was not yet.
+    """
+
+    kernel: Kernel
+    noise_std: float
+    mean: float = 0.0
+    half_life: float | None = None
+    label_scale: float | None = 1.0
+
+    @property
+    def covariance(self) -> Kernel | FadingKernel:
+        """The kernel, of points in time where they have one."""
+        return self.kernel if self.half_life is None else FadingKernel(self.kernel, self.half_life)
+
+    @property
+    def noise_variance(self) -> float:
+        """σ², or what rounding makes of none: below that a factor would be noise itself."""
+        return max(self.noise_std * self.noise_std, self.least_noise)
+
+    @property
+    def least_noise(self) -> float:
+        """The smallest noise variance of a label."""
+        return LEAST_NOISE * self.kernel.amplitude
+
+    def plain(self) -> dict[str, Any]:
+        """As text and numbers."""
+        result: dict[str, Any] = msgspec.to_builtins(self)
+        return result
+
+    @staticmethod
+    def of(plain: dict[str, Any]) -> "Parameters":
+        """Read back what `plain` gave."""
+        return msgspec.convert(plain, Parameters)
+
+
+def checked_kernel(kernel: Any, dim: int) -> Kernel:
+    """The kernel, if it is one for points of this dimension."""
+    if not isinstance(kernel, SquaredExponential | Matern):
+        expect.refuse("kernel", "a SquaredExponential or a Matern", kernel)
+    if isinstance(kernel.lengthscale, tuple) and len(kernel.lengthscale) != dim:
+        expect.refuse("kernel", f"one lengthscale, or one for each of {dim} dimensions", kernel.lengthscale)
+    return kernel
+
+
+def checked_parameters(plain: dict[str, Any], dim: int, half_life: float | None) -> Parameters:
+    """Parameters from plain data, if they suit a process of this dimension and half-life."""
+    try:
+        parameters = Parameters.of(plain)
+    except msgspec.ValidationError as error:
+        expect.refuse("parameters", "kernel, noise_std and mean", str(error), described=True)
+    checked_kernel(parameters.kernel, dim)
+    expect.positive("noise_std", parameters.noise_std)
+    expect.finite("mean", parameters.mean)
+    if parameters.label_scale is not None:
+        expect.positive("label_scale", parameters.label_scale)
+    if parameters.half_life != half_life:
+        expect.refuse("half_life", f"that of the process, {half_life}", parameters.half_life)
+    return parameters
+
+
+def matern_shape(order: float, s: Array) -> Array:
+    """2^(1−ν)/Γ(ν) · s^ν K_ν(s).
+
+    >>> matern_shape(0.5, np.array([0.0, 2.0])).round(10).tolist()  # exp(-s)
+    [1.0, 0.1353352832]
+    """
+    if order > LARGE_ORDER:
+        return _debye(order, s)
+    from scipy.special import gammaln, kve
+
+    inside = np.maximum(s, TINY)
+    scaled = kve(order, inside)
+    log_shape = (1.0 - order) * np.log(2.0) - gammaln(order) + order * np.log(inside) - inside
+    shape = np.minimum(np.exp(log_shape + np.log(scaled)), 1.0)
+    if order > 2.0:  # there K_ν may overflow at a small s, where these terms of the series are enough
+        h = np.minimum(s, 1.0) ** 2 / 4.0 / (1.0 - order)
+        shape = np.where(scaled < np.inf, shape, 1.0 + h * (1.0 + h * (1.0 - order) / (2.0 * (2.0 - order))))
+    return np.where(s > 0.0, shape, 1.0)
+
+
+def rough_slope(order: float, s: Array) -> Array:
+    """Its derivative in s, over s: −2^(1−ν)/Γ(ν) · s^(ν−1) K_{1−ν}(s), for orders ν ≤ 1.
+
+    It is −∞ at 0; the finite value there will do, because it is only ever multiplied by that distance.
+    """
+    from scipy.special import gamma, kve
+
+    s = np.maximum(s, TINY)
+    bessel = kve(1.0 - order, s) * np.exp(-s)
+    slope: Array = -(2.0 ** (1.0 - order)) / gamma(order) * s ** (order - 1.0) * bessel
+    return slope
+
+
+def _debye(order: float, s: Array) -> Array:
+    """The uniform expansion for large orders (DLMF 10.41.4) over its value at 0, with r = √(1+s²/ν²) − 1."""
+    z = s / order
+    root = np.hypot(1.0, z)
+    r = z * (z / (1.0 + root))
+    leading = np.exp(order * (np.log1p(0.5 * r) - r)) / np.sqrt(root)
+    result: Array = leading * _debye_series(order, 1.0 / root) / _debye_series(order, np.ones(1))
+    return result
+
+
+def _debye_series(order: float, p: Array) -> Array:
+    """Σ (−1)^k u_k(p)/ν^k up to k = 4 (DLMF 10.41.10)."""
+    u1 = (3.0 * p - 5.0 * p**3) / 24.0
+    u2 = (81.0 * p**2 - 462.0 * p**4 + 385.0 * p**6) / 1152.0
+    u3 = (30375.0 * p**3 - 369603.0 * p**5 + 765765.0 * p**7 - 425425.0 * p**9) / 414720.0
+    u4 = (4465125.0 * p**4 - 94121676.0 * p**6 + 349922430.0 * p**8 - 446185740.0 * p**10) / 39813120.0
+    u4 += 185910725.0 * p**12 / 39813120.0
+    result: Array = 1.0 - (u1 - (u2 - (u3 - u4 / order) / order) / order) / order
+    return result

@@ -1,4 +1,9 @@
-"""The belief that f is a Gaussian process: checks, the schedule of fits, and the posterior behind them."""
+"""The belief that f is a Gaussian process: checks, the schedule of fits, and the choice of a solver.
+
+The process runs on the exact solver while that is cheaper, then on a dictionary, and on the exact one again
+if need be. The choice rests on the measured rank of the dictionary against the labels, not on the dimension,
+and is made when a label has been told; so the same events always lead to the same solver.
+"""
 
 from collections.abc import Sequence
 from math import inf, sqrt
@@ -8,27 +13,77 @@ import msgspec
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Looks, OneByOne
-from breakeven.beliefs.gp.capacity import Capacity, Engine
-from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE, Dictionary
-from breakeven.beliefs.gp.fitting import fit
-from breakeven.beliefs.gp.kernels import Kernel, Matern, SquaredExponential
-from breakeven.beliefs.gp.parameters import Parameters
-from breakeven.beliefs.gp.posterior import Posterior, Solved
-from breakeven.beliefs.gp.prior import Prior
-from breakeven.beliefs.gp.reservoir import Reservoir
-from breakeven.beliefs.gp.savings import lesson_share, saving
-from breakeven.beliefs.gp.views import BlockLooks, SolvedView, noise_variance
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
+from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE, DictionarySolver
+from breakeven.beliefs.gp.exact import ExactSolver
+from breakeven.beliefs.gp.fitting import run_job
+from breakeven.beliefs.gp.kernels import (
+    Kernel,
+    Parameters,
+    SquaredExponential,
+    checked_kernel,
+    checked_parameters,
+)
+from breakeven.beliefs.gp.likelihood import Prior
+from breakeven.beliefs.gp.reservoir import Reservoir, lesson_share, saving
+from breakeven.beliefs.gp.solver import BlockLooks, Solved, SolvedView, Solver, own_variance
 from breakeven.errors import expect
 from breakeven.values import COMING, UNKNOWN, Prediction, Saving, Traits, View
 
-FITS = (None, "after_warmup", "every_label", "growing")
+FIT_SCHEDULES = (None, "after_warmup", "every_label", "growing")
 CAPACITIES = ("exact", "auto")
-TOLERANCE = 1e-8
-FITTED = 1_000  # labels of a dictionary that a fit looks at, at most
-REMEMBERED = 20.0  # half-lives after which a label is dropped
+DEFAULT_TOLERANCE = 1e-8
+FORGOTTEN_AFTER = 20.0  # half-lives after which a label is dropped
+FIRST_DICTIONARY = 256  # labels below which the exact solver is always cheaper
+TRY_AGAIN = 1.5  # try a dictionary again when the labels have grown by this factor since the last try
+PAYS, PAYS_NO_LONGER = 0.4, 0.6  # rank over labels, to go over to a dictionary and to go back
 
-Fit = Literal["after_warmup", "every_label", "growing"] | None
+FitSchedule = Literal["after_warmup", "every_label", "growing"] | None
+
+
+class SolverChoice:
+    """Chooses the solver; `tried_at` is the number of labels at the last try of a dictionary.
+
+    >>> SolverChoice(tolerance=1e-8).tried_at
+    0
+    """
+
+    def __init__(self, tolerance: float) -> None:
+        self.tolerance, self.tried_at = tolerance, 0
+
+    def make(self, kind: str, dim: int, parameters: Parameters) -> Solver:
+        """A solver of this kind that knows nothing."""
+        match kind:
+            case ExactSolver.kind:
+                return ExactSolver(dim, parameters)
+            case DictionarySolver.kind:
+                return DictionarySolver(dim, parameters, self.tolerance)
+        raise ValueError(f"expected a kind of solver, got {kind!r}")
+
+    def choose(self, solver: Solver, dim: int) -> Solver:
+        """The solver to go on with: the same, or another that knows as much."""
+        if solver.kind == DictionarySolver.kind:
+            if solver.rank <= PAYS_NO_LONGER * solver.labels:
+                return solver
+            self.tried_at = solver.labels
+            return self._moved(solver, ExactSolver.kind, dim, inf) or solver
+        if solver.labels < max(FIRST_DICTIONARY, TRY_AGAIN * self.tried_at):
+            return solver
+        self.tried_at = solver.labels
+        return self._moved(solver, DictionarySolver.kind, dim, PAYS * solver.labels) or solver
+
+    def _moved(self, old: Solver, kind: str, dim: int, most: float) -> Solver | None:
+        """A solver of this kind that knows all that the old one does; None where its rank exceeds `most`."""
+        new = self.make(kind, dim, old.parameters)
+        for key, x, noise, y in old.told_labels():
+            new.ask(key, x, new.solve(x), noise)
+            new.tell(key, y)
+            if new.rank > most:
+                return None
+        for key, x, noise in old.awaited_labels():
+            new.ask(key, x, new.solve(x), noise)
+        new.watch(old.reservoir)
+        return new
 
 
 class GaussianProcess:
@@ -45,6 +100,9 @@ class GaussianProcess:
     upper end: with it labels need no warm-up before a fit. `forgetting` is a half-life in rounds: whatever
     labels say of f fades with their age, so the rules ask again when the world has moved.
 
+    Points, labels and all parameters are in the user's units. `label_scale` is what the λ of the paper's
+    threshold counts in: 1 label unit, or with "fit" the std of the labels at the first fit.
+
     >>> belief = GaussianProcess(dim=1, noise_std=0.1)
     >>> round(belief.learn(belief.point(0.0), 2.0).mean, 3)
     1.98
@@ -56,22 +114,27 @@ class GaussianProcess:
         noise_std: float | None,
         kernel: Kernel | None = None,
         mean: float | Literal["fit"] = 0.0,
-        fit: Fit = None,
+        fit: FitSchedule = None,
         capacity: Literal["exact", "auto"] = "exact",
-        tolerance: float = TOLERANCE,
+        tolerance: float = DEFAULT_TOLERANCE,
         prior: Prior | None = None,
         forgetting: float | None = None,
+        label_scale: float | Literal["fit"] = 1.0,
     ) -> None:
         self.dim = expect.whole("dim", dim, least=1)
-        self.fit_schedule: Fit = expect.one_of("fit", fit, FITS)
+        self.fit_schedule: FitSchedule = expect.one_of("fit", fit, FIT_SCHEDULES)
         kernel = SquaredExponential(lengthscale=(1.0,) * self.dim) if kernel is None else kernel
-        self.kernel = _checked_kernel(kernel, self.dim)
+        self.kernel = checked_kernel(kernel, self.dim)
         self.noise_std = None if noise_std is None else expect.positive("noise_std", noise_std)
         self.mean = mean if isinstance(mean, str) and mean == "fit" else expect.finite("mean", mean)
+        found = isinstance(label_scale, str) and label_scale == "fit"
+        self.label_scale = label_scale if found else expect.positive("label_scale", label_scale)
         if fit is None and self.noise_std is None:
             expect.refuse("noise_std", "a positive number, because fit=None fits nothing", None)
         if fit is None and self.mean == "fit":
             expect.refuse("mean", "a number, because fit=None fits nothing", mean)
+        if fit is None and found:
+            expect.refuse("label_scale", "a number, because fit=None fits nothing", label_scale)
         self.capacity = expect.one_of("capacity", capacity, CAPACITIES)
         self.tolerance = expect.number("tolerance", tolerance, LEAST_TOLERANCE, 1.0)
         if not (prior is None or isinstance(prior, Prior)):
@@ -81,19 +144,20 @@ class GaussianProcess:
         self.prior = prior
         self.forgetting = None if forgetting is None else expect.positive("forgetting", forgetting)
         self._clock = 0  # arrivals so far
-        self._fitted_at = 0
-        self._changes = 0  # labels told and withdrawn since
-        self._capacity = Capacity(self.tolerance)
-        self._posterior: Engine = Posterior(self._width, self._start())
+        self._fitted = False  # to enough labels to say how large errors are
+        self._fitted_at = 0  # labels that the last fit looked at
+        self._changes = 0  # labels told, withdrawn and reopened since
+        self._choice = SolverChoice(self.tolerance)
+        self.solver: Solver = ExactSolver(self._width, self._start())
         self._note_parameters()
 
     @property
     def _width(self) -> int:
-        """Numbers in a point as an engine has it: where labels fade, its time comes last."""
+        """Numbers in a point as a solver has it: where labels fade, its time comes last."""
         return self.dim + (self.forgetting is not None)
 
-    def _at(self, point: Any, time: int) -> Any:
-        """A point as an engine has it."""
+    def _at(self, point: Any, time: float) -> Any:
+        """A point as a solver has it."""
         return point if self.forgetting is None else np.append(point, float(time))
 
     def _start(self) -> Parameters:
@@ -101,10 +165,11 @@ class GaussianProcess:
         guess = 0.1 * sqrt(self.kernel.amplitude)
         mean = 0.0 if isinstance(self.mean, str) else self.mean
         noise_std = guess if self.noise_std is None else self.noise_std
-        return Parameters(self.kernel, noise_std, mean, self.forgetting)
+        scale = None if isinstance(self.label_scale, str) else self.label_scale
+        return Parameters(self.kernel, noise_std, mean, self.forgetting, scale)
 
     def _note_parameters(self) -> None:
-        now = self._posterior.parameters
+        now = self.solver.parameters
         self._noise_std = now.noise_std
         self.traits = Traits(
             noise_std=now.noise_std,
@@ -112,33 +177,24 @@ class GaussianProcess:
             unit=theory.gp_unit(now.noise_std),
             prior_std=sqrt(now.kernel.amplitude),
             dim=self.dim,
+            label_scale=1.0 if now.label_scale is None else now.label_scale,
+            noise_known=self._fitted or self.noise_std is not None,
         )
 
     @property
     def parameters(self) -> Parameters:
         """Kernel, noise and mean as they are now."""
-        return self._posterior.parameters
-
-    @property
-    def engine(self) -> Engine:
-        """What computes the posterior: the exact one, or a dictionary."""
-        return self._posterior
+        return self.solver.parameters
 
     @property
     def labels(self) -> int:
         """Labels told or learnt, and not withdrawn."""
-        return len(self._posterior.ids)
+        return self.solver.labels
 
     @property
     def asked(self) -> int:
         """Labels that count: those told or learnt, and those awaited."""
-        return len(self._posterior.ids) + self._posterior.awaited
-
-    @property
-    def stretch(self) -> float:
-        """The exact std lies within this factor of ours, both ways; 1 while nothing is approximated."""
-        engine = self._posterior
-        return engine.certificate.stretch if isinstance(engine, Dictionary) else 1.0
+        return self.solver.labels + self.solver.awaited
 
     # -- points ----------------------------------------------------------------------------------
 
@@ -162,28 +218,28 @@ class GaussianProcess:
 
     def look(self, point: Any) -> View:
         """The std of f there, awaited labels counted, and the prediction."""
-        solved = self._posterior.solve(self._at(point, self._clock + 1))
+        solved = self.solver.solve(self._at(point, self._clock + 1))
         prediction = Prediction(solved.mean, sqrt(solved.variance), self._noise_std)
         view = SolvedView(sqrt(solved.narrowed), prediction, None, self.asked, self.traits)
-        view.stretch, view.solved, view.point, view.process = self.stretch, solved, point, self
+        view.stretch, view.solved, view.point, view.process = self.solver.stretch, solved, point, self
         return view
 
     def look_many(self, points: Sequence[Any]) -> Looks:
         """Look at a block of points by one triangular solve; at each in turn where arrivals are watched."""
-        if self._posterior.reservoir or not len(points):
+        if self.solver.reservoir or not len(points):
             return OneByOne(self, points)
         rows = [self._at(point, self._clock + 1 + i) for i, point in enumerate(points)]
-        return BlockLooks(self, self._posterior, self._posterior.block(np.array(rows)))
+        return BlockLooks(self, np.array(rows))
 
     def predict(self, point: Any) -> Prediction:
         """The posterior mean and std of f, given the labels told."""
-        solved = self._posterior.solve(self._at(point, self._clock), awaited=False)
+        solved = self.solver.solve(self._at(point, self._clock), awaited=False)
         return Prediction(solved.mean, sqrt(solved.variance), self._noise_std)
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions at many points, by matrix operations."""
         rows = np.array([self._at(point, self._clock) for point in points]).reshape(len(points), self._width)
-        means, variances = self._posterior.solve_many(rows)
+        means, variances = self.solver.solve_many(rows)
         pairs = zip(means.tolist(), np.sqrt(variances).tolist(), strict=True)
         return [Prediction(mean, std, self._noise_std) for mean, std in pairs]
 
@@ -191,12 +247,12 @@ class GaussianProcess:
         """What a label of this noise would take off the errors; see docs/value.md."""
         if self.prior and self.labels < ENOUGH_TO_FIT:
             return UNKNOWN if self.asked < ENOUGH_TO_FIT else COMING
-        engine = self._posterior
-        assert engine.reservoir, "watch was called"
+        solver = self.solver
+        assert solver.reservoir, "watch was called"
         return saving(
             solved.narrowed,
-            engine.reach(self._at(point, self._clock + 1), solved),
-            engine.reservoir.variances,
+            solver.reach(self._at(point, self._clock + 1), solved),
+            solver.reservoir.variances,
             noise_std * noise_std,
             lesson_share(self._unknowns, max(self.asked, 1)) if self.fit_schedule else 0.0,
             inf if self.forgetting is None else self.forgetting,
@@ -212,82 +268,101 @@ class GaussianProcess:
 
     def watch(self, most: int) -> None:
         """Keep a sample of the arrivals from now on, at most so many, to value labels by; 0 ends that."""
-        kept = self._posterior.reservoir
+        kept = self.solver.reservoir
         if (kept.most if kept else 0) != most:
-            self._posterior.watch(Reservoir(self._width, most) if most else None)
+            self.solver.watch(Reservoir(self._width, most) if most else None)
 
     def arrive(self, point: Any, view: View | None = None) -> None:
-        """Count an arrival, and let it stand for those to come."""
+        """Count an arrival, and let it stand for those to come; one without a point only takes time."""
         self._clock += 1
-        engine = self._posterior
-        if engine.reservoir:
-            place = self._at(point, self._clock)
-            solved = view.solved if isinstance(view, SolvedView) and view.solved else engine.solve(place)
-            if self.forgetting is not None:
-                amplitude = engine.parameters.kernel.amplitude
-                engine.reservoir.fade(2.0 ** (-1.0 / self.forgetting), amplitude, self._clock)
-            engine.meet(place, solved)
+        solver = self.solver
+        if not solver.reservoir:
+            return
+        solved = None if point is None else self._solved(self._at(point, self._clock), view)
+        if self.forgetting is not None:
+            amplitude = solver.parameters.kernel.amplitude
+            solver.reservoir.fade(2.0 ** (-1.0 / self.forgetting), amplitude, self._clock)
+        if solved is None:
+            solver.reservoir.skip()
+        else:
+            solver.meet(self._at(point, self._clock), solved)
 
-    def ask(
-        self, id: str | None, point: Any, view: View | None = None, noise_std: float | None = None
-    ) -> None:
+    def _solved(self, place: Any, view: View | None) -> Solved:
+        """What is known there: as a view of it says, else by a solve."""
+        return view.solved if isinstance(view, SolvedView) and view.solved else self.solver.solve(place)
+
+    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
         """A label is awaited; it narrows the uncertainty at once."""
         place = self._at(point, self._clock)
-        solved = view.solved if isinstance(view, SolvedView) and view.solved else self._posterior.solve(place)
-        self._posterior.ask(id, place, solved, noise_variance(noise_std))
+        self.solver.ask(key, place, self._solved(place, view), own_variance(noise_std))
 
-    def tell(self, id: str | None, point: Any, y: float, noise_std: float | None = None) -> Prediction:
+    def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
         """An awaited label came, perhaps from another than was asked."""
+        solver = self.solver
         if noise_std is not None:
-            self._await_other(id, noise_std)
-        mean, variance = self._posterior.tell(id, y)
+            place, _ = solver.withdraw_awaited(key)
+            solver.ask(key, place, solver.solve(place), own_variance(noise_std))
+        mean, variance = solver.tell(key, y)
         self._changes += 1
         self._forget_if_due()
-        self._choose_engine()
+        self._choose_solver()
         if self.forgetting is not None:  # the label may be old by now
             return self.predict(point)
         return Prediction(mean, sqrt(variance), self._noise_std)
 
-    def _await_other(self, id: str | None, noise_std: float) -> None:
-        engine = self._posterior
-        place = next(x.copy() for other, x, _ in engine.waiting() if other == id)
-        engine.withdraw_awaited(id)
-        engine.ask(id, place, engine.solve(place), noise_variance(noise_std))
-
     def _forget_if_due(self) -> None:
         """Drop labels too old to matter, once they are the larger part."""
         if self.forgetting is not None and np.count_nonzero(self._outdated()) * 2 > self.labels:
-            self._posterior.drop(self._outdated())
+            self.solver.drop(self._outdated())
+
+    @property
+    def _oldest(self) -> float:
+        """The time of the oldest labels that matter."""
+        assert self.forgetting is not None
+        return self._clock - FORGOTTEN_AFTER * self.forgetting
 
     def _outdated(self) -> Any:
-        assert self.forgetting is not None
-        return self._posterior.X[:, -1] < self._clock - REMEMBERED * self.forgetting
+        return self.solver.X[:, -1] < self._oldest
 
-    def _choose_engine(self) -> None:
+    def _choose_solver(self) -> None:
         if self.capacity == "auto":
-            self._posterior = self._capacity.choose(self._posterior)
+            self.solver = self._choice.choose(self.solver, self._width)
 
-    def correct(self, id: str, point: Any, old: float, new: float) -> None:
+    def correct(self, key: Key, point: Any, old: float, new: float) -> None:
         """A label told earlier changes its value; one forgotten has none."""
-        if self.forgetting is None or id in self._posterior.ids:
-            self._posterior.correct(id, new)
+        if self.forgetting is None or self.solver.knows(key):
+            self.solver.correct(key, new)
 
-    def withdraw(self, id: str, point: Any, y: float | None) -> None:
+    def withdraw(self, key: Key, point: Any, y: float | None) -> None:
         """A label goes, awaited or told."""
         if y is None:
-            self._posterior.withdraw_awaited(id)
-        elif self.forgetting is None or id in self._posterior.ids:
-            self._posterior.withdraw_told(id)
+            self.solver.withdraw_awaited(key)
+        elif self.forgetting is None or self.solver.knows(key):
+            self.solver.withdraw_told(key)
             self._changes += 1
-            self._choose_engine()
+            self._choose_solver()
+
+    def reopen(self, key: Key, point: Any, y: float) -> None:
+        """A label told earlier is awaited again; one forgotten is as old as can be."""
+        if self.forgetting is None or self.solver.knows(key):
+            place, noise = self.solver.withdraw_told(key)
+            self._changes += 1
+            self._choose_solver()
+        else:
+            place, noise = self._at(point, self._oldest), 0.0
+        self.solver.ask(key, place, self.solver.solve(place), noise)
 
     def learn(
-        self, point: Any, y: float, id: str | None = None, noise_std: float | None = None, age: int = 0
+        self, point: Any, y: float, key: Key = None, noise_std: float | None = None, age: int = 0
     ) -> Prediction:
-        """A label nobody asked for, of an arrival so many rounds ago."""
+        """A label nobody asked for, of an arrival `age` rounds ago."""
         place = self._at(point, self._clock - age)
-        self._posterior.ask(id, place, self._posterior.solve(place), noise_variance(noise_std))
-        return self.tell(id, point, y)
+        self.solver.ask(key, place, self.solver.solve(place), own_variance(noise_std))
+        return self.tell(key, point, y)
+
+    def release(self, key: Key) -> None:
+        """Nobody will name this label any more."""
+        self.solver.release(key)
 
     # -- fitting ---------------------------------------------------------------------------------
 
@@ -301,9 +376,11 @@ class GaussianProcess:
 
         Without a prior "growing" waits for as many labels as there are parameters at least.
         """
+        if self.labels == 0:
+            return False
         match self.fit_schedule:
             case "every_label":
-                return self.labels > 0
+                return self._changes > 0
             case "after_warmup":
                 return warm and self._fitted_at == 0
             case "growing":
@@ -317,77 +394,55 @@ class GaussianProcess:
 
         A fit takes time as the cube of the labels. A dictionary is there for many: its fits look at a part.
         """
-        engine = self._posterior
-        watched = engine.reservoir.points if engine.reservoir and engine.reservoir.size > 1 else None
+        solver = self.solver
+        watched = solver.reservoir.points if solver.reservoir and solver.reservoir.size > 1 else None
         return {
             "width": self._width,
-            "X": engine.X.tobytes(),
-            "y": engine.y.tobytes(),
-            "noise": engine.noise.tobytes(),
+            "X": solver.X.tobytes(),
+            "y": solver.y.tobytes(),
+            "noise": solver.noise.tobytes(),
             "arrivals": None if watched is None else watched.tobytes(),
-            "most": FITTED if isinstance(engine, Dictionary) else None,
+            "most": solver.labels_for_a_fit,
             "start": self.parameters.plain(),
             "fit_noise": self.noise_std is None,
             "fit_mean": self.mean == "fit",
             "prior": msgspec.to_builtins(self.prior),
+            "fitted": self._fitted,
         }
 
     @classmethod
     def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
         """The parameters of maximal marginal likelihood for the labels of a job."""
-        X, y, noise = (
-            np.frombuffer(job["X"]).reshape(-1, job["width"]),
-            *map(np.frombuffer, (job["y"], job["noise"])),
-        )
-        some = np.arange(len(y))
-        if job["most"] is not None and len(some) > job["most"]:
-            some = np.sort(random.choice(some, job["most"], replace=False))
-        watched = job["arrivals"]
-        return fit(
-            X[some],
-            y[some],
-            Parameters.of(job["start"]),
-            random,
-            fit_noise=job["fit_noise"],
-            fit_mean=job["fit_mean"],
-            noise=noise[some],
-            prior=msgspec.convert(job["prior"], Prior | None),
-            arrivals=None if watched is None else np.frombuffer(watched).reshape(-1, job["width"]),
-        ).plain()
+        return run_job(job, random).plain()
 
     def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
-        """Go on with these parameters."""
-        fitted = _checked_parameters(parameters, self.dim, self.forgetting)
+        """Go on with these parameters; labels told and withdrawn since they were fitted count as changes."""
+        fitted = checked_parameters(parameters, self.dim, self.forgetting)
+        labels = self.labels if labels is None else expect.whole("labels", labels)
+        changes, before = abs(self.labels - labels), self.labels
         if self.forgetting is not None and self._outdated().any():
-            self._posterior.drop(self._outdated())
-        self._posterior.adopt(fitted)
-        self._choose_engine()
-        self._fitted_at, self._changes = self.labels, 0
+            self.solver.drop(self._outdated())
+        self.solver.adopt(fitted)
+        self._choose_solver()
+        self._fitted, self._changes = self._fitted or labels >= ENOUGH_TO_FIT, changes
+        self._fitted_at = max(labels - (before - self.labels), 0)  # of those, the ones still there
         self._note_parameters()
 
     # -- keeping ---------------------------------------------------------------------------------
 
     def describe(self) -> dict[str, Any]:
-        """The parameters in use, and how likely they make the labels."""
+        """The parameters in use, how likely they make the labels, and what is approximated."""
         return {
             "dim": self.dim,
             **self.parameters.plain(),
             "fit": self.fit_schedule,
-            "log_likelihood": self._posterior.log_likelihood(),
-            **self._engine_words(),
+            "log_likelihood": self.solver.log_likelihood(),
+            **self.solver.describe(),
         }
 
-    def _engine_words(self) -> dict[str, Any]:
-        """Where not all is exact: the dictionary, and its certificate as of now."""
-        if not isinstance(self._posterior, Dictionary):
-            return {}
-        certificate = self._posterior.certificate
-        return {
-            "dictionary": self._posterior.rank,
-            "tolerance": self.tolerance,
-            "kappa": certificate.kappa,
-            "stretch": certificate.stretch,
-        }
+    def detach(self) -> None:
+        """Begin a new stream: labels lose their keys, awaited ones go."""
+        self.solver.detach()
 
     @classmethod
     def of(cls, config: dict[str, Any]) -> Self:
@@ -407,47 +462,48 @@ class GaussianProcess:
             "tolerance": self.tolerance,
             "prior": msgspec.to_builtins(self.prior),
             "forgetting": self.forgetting,
+            "label_scale": self.label_scale,
         }
 
     def state(self) -> dict[str, Any]:
-        """The posterior, as plain data."""
+        """The labels and all that is known of them, as plain data."""
         return {
             "clock": self._clock,
+            "fitted": self._fitted,
             "fitted_at": self._fitted_at,
             "changes": self._changes,
-            "tried_at": self._capacity.tried_at,
-            "dictionary": isinstance(self._posterior, Dictionary),
-            **self._posterior.state(),
+            "tried_at": self._choice.tried_at,
+            "parameters": self.parameters.plain(),
+            "kind": self.solver.kind,
+            "solver": self.solver.state(),
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Take up a state that `state` gave."""
-        self._clock, self._fitted_at, self._changes = state["clock"], state["fitted_at"], state["changes"]
-        self._capacity.tried_at = state["tried_at"]
-        if state["dictionary"]:
-            self._posterior = Dictionary(self._width, self._start(), self.tolerance)
-        else:
-            self._posterior = Posterior(self._width, self._start())
-        self._posterior.load(state)
+        """Take up a state that `state` gave; raises where its parts do not fit together."""
+        counts = [expect.whole(name, state[name]) for name in ("clock", "fitted_at", "changes", "tried_at")]
+        fitted = expect.truth("fitted", state["fitted"])
+        parameters = checked_parameters(state["parameters"], self.dim, self.forgetting)
+        solver = self._choice.make(state["kind"], self._width, parameters)
+        solver.load(state["solver"], parameters)
+        self.solver, self._fitted = solver, fitted
+        self._clock, self._fitted_at, self._changes, self._choice.tried_at = counts
         self._note_parameters()
 
 
-def _checked_parameters(plain: dict[str, Any], dim: int, half_life: float | None) -> Parameters:
-    try:
-        parameters = Parameters.of(plain)
-    except msgspec.ValidationError as error:
-        expect.refuse("parameters", "kernel, noise_std and mean", str(error), described=True)
-    _checked_kernel(parameters.kernel, dim)
-    expect.positive("noise_std", parameters.noise_std)
-    expect.finite("mean", parameters.mean)
-    if parameters.half_life != half_life:
-        expect.refuse("half_life", f"that of the process, {half_life}", parameters.half_life)
-    return parameters
+def untuned(dim: int, noise_std: float | None = None, kernel: Kernel | None = None) -> GaussianProcess:
+    """A process that learns all it needs from its labels, for points of any scale and streams of any length.
 
-
-def _checked_kernel(kernel: Any, dim: int) -> Kernel:
-    if not isinstance(kernel, SquaredExponential | Matern):
-        expect.refuse("kernel", "a SquaredExponential or a Matern", kernel)
-    if isinstance(kernel.lengthscale, tuple) and len(kernel.lengthscale) != dim:
-        expect.refuse("kernel", f"one lengthscale, or one for each of {dim} dimensions", kernel.lengthscale)
-    return kernel
+    >>> belief = untuned(2)
+    >>> belief.mean, belief.fit_schedule, belief.capacity, belief.label_scale
+    ('fit', 'growing', 'auto', 'fit')
+    """
+    return GaussianProcess(
+        dim,
+        noise_std,
+        kernel,
+        mean="fit",
+        fit="growing",
+        capacity="auto",
+        prior=Prior(),
+        label_scale="fit",
+    )

@@ -1,25 +1,32 @@
-"""Past arrivals that stand for those to come, with what an engine knows of each.
+"""Past arrivals that stand for those to come, and what a label would take off the error there.
 
-Notation: R the r arrivals kept; V their features in the engine's own terms, a row each; W the covariance of
+Notation: V are the features of the arrivals kept, in a solver's own terms, a row each; W the covariance of
 each awaited label's point with them, a row each, given the labels told. Variances count all labels asked for.
 Every arrival has a mark, a multiple of the golden ratio modulo 1: marks fill [0, 1) evenly and follow no
 period of the stream. Kept is whatever has a mark below a share, which is halved when there are too many.
+s is a std given all labels asked for, c the covariance of f at a point with f at an arrival to come. A label
+with noise variance σ² takes c²/(s² + σ²) off that arrival's variance; the expected error is √(2/π)·s.
+docs/value.md derives it.
 """
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from breakeven.beliefs.gp.rows import Rows
+from breakeven import theory
+from breakeven.beliefs.gp.factor import GrowingTable, floats
+from breakeven.errors.expect import Array
+from breakeven.values import Saving
 
-Array = NDArray[np.float64]
-
-TURN, FULL = 0x9E3779B97F4A7C15, 1 << 64  # the golden ratio's, and one, as integers
+GOLDEN_TURN, FULL_TURN = (
+    0x9E3779B97F4A7C15,
+    1 << 64,
+)  # the golden ratio's part of a turn, and one, as integers
 
 
 class Reservoir:
-    """An even sample of at most so many arrivals.
+    """An even sample of the arrivals, `most` at most; `awaited` holds W.
 
     >>> reservoir = Reservoir(dim=1, most=4)
     >>> for i in range(10):
@@ -33,9 +40,9 @@ class Reservoir:
         self.most = most
         self.dim = dim
         self.seen = 0
-        self._share = FULL
+        self._share = FULL_TURN
         self._marks: list[int] = []
-        self._points, self._V, self._W = Rows(dim), Rows(0), Rows(0)
+        self._points, self._V, self.awaited = GrowingTable(dim), GrowingTable(0), GrowingTable(0)
         self.variances = np.empty(0)
 
     @property
@@ -56,22 +63,26 @@ class Reservoir:
     @property
     def W(self) -> Array:
         """Their covariances with the awaited labels' points."""
-        return self._W.all
+        return self.awaited.all
 
     # -- arrivals --------------------------------------------------------------------------------
 
     def admits(self) -> bool:
         """Count an arrival; whether it is to be added."""
-        mark = self.seen * TURN % FULL
+        mark = self.seen * GOLDEN_TURN % FULL_TURN
         self.seen += 1
         return mark < self._share
 
+    def skip(self) -> None:
+        """Count an arrival whose content is gone."""
+        self.seen += 1
+
     def add(self, x: Array, v: Array, w: Array, variance: float) -> None:
         """Keep the arrival that was just admitted, and drop half if there are too many now."""
-        self._marks.append((self.seen - 1) * TURN % FULL)
+        self._marks.append((self.seen - 1) * GOLDEN_TURN % FULL_TURN)
         self._points.append(x)
         self._V.append(v)
-        self._W.widen(w)
+        self.awaited.widen(w)
         self.variances = np.append(self.variances, variance)
         while self.size > self.most:
             self._halve()
@@ -80,9 +91,9 @@ class Reservoir:
         self._share //= 2
         kept = [i for i, mark in enumerate(self._marks) if mark < self._share]
         self._marks = [self._marks[i] for i in kept]
-        self._points = Rows(self.dim, self.points[kept])
-        self._V = Rows(self.V.shape[1], self.V[kept])
-        self._W = Rows(len(kept), self.W[:, kept])
+        self._points = GrowingTable(self.dim, self.points[kept])
+        self._V = GrowingTable(self.V.shape[1], self.V[kept])
+        self.awaited = GrowingTable(len(kept), self.W[:, kept])
         self.variances = self.variances[kept]
 
     def fade(self, left: float, amplitude: float, now: float) -> None:
@@ -100,12 +111,12 @@ class Reservoir:
 
     def wait(self, covariance: Array) -> None:
         """A label is awaited; `covariance` is given the labels told."""
-        self._W.append(covariance)
+        self.awaited.append(covariance)
 
     def tell(self, j: int, pivot: float, lean: Array) -> None:
         """Awaited label j came; `lean` is what the other awaited ones lean on it, in their order."""
         column = self.W[j] / pivot
-        self._W.remove(j)
+        self.awaited.remove(j)
         self.W[:] -= np.multiply.outer(lean, column)
         self.learn(column)
 
@@ -114,8 +125,12 @@ class Reservoir:
         self._V.widen(column)
 
     def know(self, V: Array, W: Array, variances: Array) -> None:
-        """Take up what an engine knows of the points kept."""
-        self._V, self._W, self.variances = Rows(V.shape[1], V), Rows(self.size, W), variances.copy()
+        """Take up what a solver knows of the points kept."""
+        self._V, self.awaited, self.variances = (
+            GrowingTable(V.shape[1], V),
+            GrowingTable(self.size, W),
+            variances.copy(),
+        )
 
     # -- keeping ---------------------------------------------------------------------------------
 
@@ -128,21 +143,55 @@ class Reservoir:
             "marks": list(self._marks),
             "points": self.points.tobytes(),
             "V": [self._V.width, self.V.tobytes()],
-            "W": [self._W.size, self.W.tobytes()],
+            "W": [self.awaited.size, self.W.tobytes()],
             "variances": self.variances.tobytes(),
         }
 
     @classmethod
     def of(cls, dim: int, state: dict[str, Any]) -> "Reservoir":
-        """A reservoir from what `state` gave."""
+        """The reservoir that `state` wrote; raises where its parts do not fit together."""
         reservoir = cls(dim, state["most"])
+        marks, (features, V), (awaited, W) = state["marks"], state["V"], state["W"]
+        if type(marks) is not list or not 0 < state["share"] <= FULL_TURN.bit_length():
+            raise ValueError("expected marks, and a share of all")
         reservoir.seen, reservoir._share = state["seen"], 1 << (state["share"] - 1)
-        reservoir._marks = list(state["marks"])
-        size, (features, V), (awaited, W) = reservoir.size, state["V"], state["W"]
-        reservoir._points = Rows(dim, np.frombuffer(state["points"]).reshape(size, dim))
-        reservoir.know(
-            np.frombuffer(V).reshape(size, features),
-            np.frombuffer(W).reshape(awaited, size),
-            np.frombuffer(state["variances"]),
-        )
+        reservoir._marks = list(marks)
+        size = reservoir.size
+        reservoir._points = GrowingTable(dim, floats(state["points"], size, dim))
+        reservoir.know(floats(V, size, features), floats(W, awaited, size), floats(state["variances"], size))
         return reservoir
+
+
+def saving(
+    variance: float, reach: Array, variances: Array, noise_variance: float, lesson: float, half_life: float
+) -> Saving:
+    """The saving of a label at a point of this variance, that reaches so far to arrivals of these variances.
+
+    The point itself stands for arrivals to come, too. `lesson` is the share of their errors that goes by what
+    the label teaches.
+    """
+    spread = variance + noise_variance
+    here = theory.EXPECTED_ERROR * float(_drop(variance, variance * variance / spread))
+    there = theory.EXPECTED_ERROR * float(np.sum(_drop(variances, reach * reach / spread)))
+    errors = theory.EXPECTED_ERROR * (float(np.sqrt(variances).sum()) + sqrt(variance))
+    count = len(variances) + 1
+    outright = theory.EXPECTED_ERROR * sqrt(spread)
+    return Saving(here, (there + here) / count, lesson * errors / count, half_life, outright)
+
+
+def lesson_share(parameters: int, labels: int) -> float:
+    """What one more label takes off the share of an error that comes of estimating so many parameters.
+
+    >>> lesson_share(parameters=4, labels=4)
+    0.1
+    """
+    return parameters / (2.0 * labels * (labels + 1))
+
+
+def _drop(variance: Array | float, gone: Array | float) -> Array:
+    """How much a std falls when so much of its variance goes."""
+    before = np.sqrt(variance)
+    after = np.sqrt(np.maximum(variance - np.asarray(gone), 0.0))
+    both = before + after
+    drop: Array = np.divide(np.minimum(gone, variance), both, out=np.zeros_like(both), where=both > 0.0)
+    return drop

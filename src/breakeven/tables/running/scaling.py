@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from breakeven.beliefs.gp.parameters import Parameters
+from breakeven.beliefs.gp import Parameters
 from breakeven.errors import expect
 from breakeven.ledger import Ledger
 from breakeven.rules import Audit, Rule, Wrapper

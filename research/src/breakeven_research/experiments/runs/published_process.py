@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.beliefs import GaussianProcess, SquaredExponential
-from breakeven.beliefs.gp.climbing import minimise
-from breakeven.beliefs.gp.likelihood import Likelihood
-from breakeven.beliefs.gp.parameters import Parameters
+from breakeven.beliefs.gp import Parameters
+from breakeven.beliefs.gp.likelihood import Likelihood, minimise
 
 Array = NDArray[np.float64]
 

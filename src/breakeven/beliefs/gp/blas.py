@@ -1,0 +1,99 @@
+"""The BLAS and LAPACK routines of SciPy, loaded at first use, and one thread for them while a solver works.
+
+`scipy.linalg` takes as long to import as everything else together, so `import breakeven` does without it. A
+second BLAS thread changes the last digits of a sum, and on a busy machine it costs far more than it brings.
+"""
+
+import os
+from contextlib import AbstractContextManager, nullcontext
+from threading import Lock
+from types import TracebackType
+from typing import Any
+
+THREADED = 8_000  # entries of a matrix or vector below which OpenBLAS never starts a second thread
+
+_ROUTINES = {
+    "blas": ("daxpy", "ddot", "dgemm", "dgemv", "dger", "dscal", "dtpsv", "dtrsm"),
+    "lapack": ("dpotrf", "dpotri", "dpotrs", "dtpttr", "dtrttp", "dtrtrs"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Called for the first routine asked for: from then on all of them are plain names of this module."""
+    if not any(name in names for names in _ROUTINES.values()):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from scipy.linalg import blas, lapack
+
+    for library, names in ((blas, _ROUTINES["blas"]), (lapack, _ROUTINES["lapack"])):
+        for routine in names:
+            globals()[routine] = getattr(library, routine)
+    return globals()[name]
+
+
+class OneThread:
+    """One BLAS thread for the whole process while anybody is inside; the last to leave puts back what was.
+
+    >>> with one_thread, one_thread:  # may be entered again, and by several threads at once
+    ...     pass
+    """
+
+    def __init__(self) -> None:
+        self._libraries: list[Any] | None = None
+        self._start()
+
+    def _start(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._before: list[tuple[Any, int]] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._limit()
+            self._inside += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._put_back()
+
+    def _limit(self) -> None:
+        libraries = _libraries() if self._libraries is None else self._libraries
+        self._libraries = libraries
+        self._before = [(one, threads) for one in libraries if (threads := one.get_num_threads()) != 1]
+        for library, _ in self._before:
+            library.set_num_threads(1)
+
+    def _put_back(self) -> None:
+        for library, threads in self._before:
+            library.set_num_threads(threads)
+        self._before = []
+
+    def forked(self) -> None:
+        """A child process begins with nobody inside."""
+        self._put_back()
+        self._start()
+
+
+def _libraries() -> list[Any]:
+    """Every BLAS that is loaded, NumPy's and SciPy's."""
+    __getattr__("ddot")  # SciPy's has to be there
+    from threadpoolctl import ThreadpoolController  # looks at every library loaded: not at import
+
+    return [one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]
+
+
+one_thread = OneThread()
+_NO_LIMIT = nullcontext()
+
+
+def limited(entries: int) -> AbstractContextManager[None]:
+    """One thread for work on a matrix of this size, if BLAS might start a second one there."""
+    return one_thread if entries > THREADED else _NO_LIMIT
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=one_thread.forked)
