@@ -1,4 +1,4 @@
-"""The verbs of a process beyond asking and telling: reopening, releasing, detaching, erased arrivals, fits."""
+"""The verbs of a process beyond asking and telling: reopening, releasing, detaching, erased arrivals."""
 
 from copy import deepcopy
 

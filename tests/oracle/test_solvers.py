@@ -181,7 +181,7 @@ def test_labels_without_a_key_are_learnt_beside_others_awaited(kind, near):
         labels.solver.ask(None, X[key], labels.solver.solve(X[key]))
         labels.solver.tell(None, Y[key])
         labels.told[key] = (0.0, Y[key])
-    means, variances, narrowed = labels.dense()
+    means, _, narrowed = labels.dense()
     assert [labels.solver.solve(x).mean for x in PROBES] == near(means)
     assert [labels.solver.solve(x).narrowed for x in PROBES] == near(narrowed)
     assert [key for key, *_ in labels.solver.awaited_labels()] == [2]
@@ -269,10 +269,9 @@ def test_a_state_whose_parts_do_not_fit_is_refused_and_changes_nothing(kind):
     other = Labels(kind).learn(7).solver
     before = other.state()
     tried = 0
-    for name, crafted in broken(state):
+    for _, crafted in broken(state):
         with pytest.raises((ValueError, TypeError, LookupError, msgspec.ValidationError)):
             other.load(crafted, PARAMETERS)
-            pytest.fail(f"{name} was taken: {str(crafted[name])[:60] if name in crafted else 'missing'}")
         tried += 1
     assert tried > 30
     assert other.state() == before
