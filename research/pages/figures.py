@@ -7,12 +7,12 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-
-from breakeven import GaussianProcess, Learner, Prior, Value, simulate
 from breakeven.cli.demo import EXAM, patients
-from breakeven.tables.options import Options
 from breakeven.tables.reading.cases import read_cases
 from breakeven.tables.running.run import run
+
+from breakeven import GaussianProcess, Learner, Prior, Value, simulate
+from breakeven.tables.options import Options
 from breakeven_research.datasets import BRANIN, branin_stream
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from breakeven import Learner
-from breakeven.adapters.learner import AdaptedLearner, UnaskedLabel, learner_for
+from breakeven.adapters.matching import AdaptedLearner, UnaskedLabel, learner_for
 from breakeven.errors import InvalidInput
 from breakeven.values import Fitted
 from tests.unit.test_package import loaded_by
@@ -118,5 +118,5 @@ def test_a_pickle_is_a_snapshot():
 
 
 def test_an_adapter_loads_its_own_library_only():
-    assert loaded_by("import breakeven.adapters.learner") & {"sklearn", "river"} == set()
+    assert loaded_by("import breakeven.adapters.matching") & {"sklearn", "river"} == set()
     assert "river" not in loaded_by("import breakeven.adapters.sklearn")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from breakeven import Matern
-from breakeven.adapters.learner import UnaskedLabel, learner_for
+from breakeven.adapters.matching import UnaskedLabel, learner_for
 from breakeven.errors import InvalidInput
 
 river = pytest.importorskip("river", reason="needs river: pip install '.[river]'")

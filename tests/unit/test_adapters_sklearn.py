@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_dataframe_column_names_consistency, parametrize_with_checks
 
 from breakeven import Matern
-from breakeven.adapters.learner import learner_for
+from breakeven.adapters.matching import learner_for
 from breakeven.adapters.sklearn import BreakevenRegressor
 from breakeven.errors import InvalidInput
 

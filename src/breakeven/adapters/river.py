@@ -9,7 +9,7 @@ from typing import Any
 
 from river import base
 
-from breakeven.adapters.learner import AdaptedLearner, learner_for
+from breakeven.adapters.matching import AdaptedLearner, learner_for
 from breakeven.beliefs.gp import Kernel
 from breakeven.errors import expect
 

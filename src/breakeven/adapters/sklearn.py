@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from breakeven.adapters.learner import AdaptedLearner, learner_for
+from breakeven.adapters.matching import AdaptedLearner, learner_for
 from breakeven.beliefs.gp import Kernel
-
-Array = NDArray[np.float64]
+from breakeven.errors.expect import Array
 
 
 class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

@@ -1,12 +1,16 @@
 """What goes wrong becomes one line on standard error and an exit code; only a bug shows a traceback.
 
 With `--json` the line is `{"error": {"kind": …, "message": …}}`. `FAILURES` is the one table of all this.
+Ctrl-C is a wish to end: the first is heard between two rounds, the second ends at once.
 """
 
 import os
+import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Any, NamedTuple
 
 import typer
@@ -17,6 +21,9 @@ from breakeven.errors import BreakevenError
 REFUSED = typer.BadParameter.__mro__[2]  # the root of what typer refuses; it exports no name for it
 TYPER_INTERRUPTED = 130  # what typer returns after Ctrl-C
 NOBODY_READS = 1
+TERMINATED = 128 + signal.SIGTERM
+
+Hear = Callable[[int, FrameType | None], None]
 
 
 class Failure(NamedTuple):
@@ -95,3 +102,48 @@ def _drop_what_cannot_be_written() -> None:
         print(end="", flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+# -- interrupted and terminated ------------------------------------------------------------------------
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Inside it, a function that says whether Ctrl-C was pressed; only the main thread hears it.
+
+    >>> with interruptible() as stop:
+    ...     stop()
+    False
+    """
+    pressed = threading.Event()
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        pressed.set()
+
+    with _hearing(signal.SIGINT, hear):
+        yield pressed.is_set
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Inside it, a signal to terminate ends the program as an exit does, so that nothing is left behind."""
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        sys.exit(TERMINATED)
+
+    with _hearing(signal.SIGTERM, hear):
+        yield
+
+
+@contextmanager
+def _hearing(number: int, hear: Hear) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, hear)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)

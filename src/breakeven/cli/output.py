@@ -1,12 +1,15 @@
-"""What commands print: plain text for people and pipes alike, or one JSON document with `--json`.
+"""What commands print: plain text for people and pipes alike, one JSON document with `--json`, progress bars.
 
-Names and paths are shown as they are; what no terminal can show, such as a line end in one, is escaped.
+Names and paths are shown as they are; what no terminal can show, such as a line end in one, is escaped. A bar
+is drawn on a terminal only, on standard error.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import msgspec
 import numpy as np
@@ -14,7 +17,19 @@ import typer
 
 from breakeven.values.amounts import amount as amount
 
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+    from breakeven.tables.run import RoundsDone
+    from breakeven.values import BillRow, Sweep
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+DoneOfAll = Callable[[int, int | None], None]
+DoneByName = Callable[[str, int, int], None]
+
+LINE_WIDTH = 80
+BILL_COLUMNS = ("labels", "spend", "mean error", "total", "saved")
 
 
 def print_json(document: object, to: TextIO | None = None) -> None:
@@ -78,3 +93,121 @@ def _as_plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     return str(value).encode(errors="backslashreplace").decode()
+
+
+# -- bills ---------------------------------------------------------------------------------------------
+
+
+def table_of_ways(rows: "Sequence[BillRow]", *, intervals: bool = False) -> list[str]:
+    """A row for each way to go about the stream."""
+    if not intervals:
+        return table([("", *BILL_COLUMNS), *map(cells, rows)])
+    return table([("", *BILL_COLUMNS, "total from", "to"), *((*cells(row), *_interval(row)) for row in rows)])
+
+
+def cells(row: "BillRow") -> tuple[str, ...]:
+    """One row of the table.
+
+    >>> from breakeven.values import BillRow
+    >>> cells(BillRow(name="breakeven", labels=6, spend=60, mean_error=0.25, total=75, saved=25))
+    ('breakeven', '6', '60', '0.25', '75', '25 (25%)')
+    """
+    saved = f"{amount(row.saved)} ({row.share_saved:.0%})" if row.saved else "0"
+    return row.name, *_numbers(row.labels, row.spend, row.mean_error, row.total), saved
+
+
+def _interval(row: "BillRow") -> tuple[str, str]:
+    """Where the mean total lies, if that is known."""
+    return ("", "") if row.low is None or row.high is None else (amount(row.low), amount(row.high))
+
+
+def table_of_costs(sweep: "Sweep") -> list[str]:
+    """A row for each cost of a label."""
+    numbers = map(_numbers, sweep.labels, sweep.spend, sweep.mean_error, sweep.total)
+    rows = zip(sweep.label_costs, numbers, sweep.saved, strict=True)
+    return table(
+        [
+            ("a label costs", *BILL_COLUMNS),
+            *((amount(cost), *some, amount(saved)) for cost, some, saved in rows),
+        ]
+    )
+
+
+def _numbers(labels: float, spend: float, error: float, total: float) -> tuple[str, ...]:
+    return f"{labels:,.1f}".removesuffix(".0"), amount(spend), f"{error:.4g}", amount(total)
+
+
+def filled(notes: Sequence[str]) -> list[str]:
+    """Notes in lines that are not too long."""
+    return [textwrap.fill(as_line(note), LINE_WIDTH) for note in notes]
+
+
+# -- progress ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def bars(title: str, *, hidden: bool = False) -> Iterator[DoneByName | None]:
+    """One bar for all, and one for each name that is under way; None where nobody looks."""
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    with _drawn(transient=False) as drawn:
+        overall = drawn.add_task(title, total=0)
+        names: dict[str, tuple[TaskID, int, int]] = {}
+
+        def tell(name: str, done: int, whole: int) -> None:
+            task = names[name][0] if name in names else drawn.add_task(name, total=whole, visible=False)
+            names[name] = task, done, whole
+            drawn.update(task, completed=done, visible=0 < done < whole)
+            counts = [(done, whole) for _, done, whole in names.values()]
+            drawn.update(overall, completed=sum(d for d, _ in counts), total=sum(w for _, w in counts))
+
+        yield tell
+
+
+@contextmanager
+def bar(title: str, *, hidden: bool = False) -> Iterator[DoneOfAll | None]:
+    """A bar to be told how much is done and, where that is known, of how much; None where nobody looks.
+
+    It is drawn on standard error, and gone once the work is done.
+    """
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    with _drawn(transient=True) as drawn:
+        task = drawn.add_task(title, total=None)
+        yield lambda done, whole: drawn.update(task, completed=done, total=whole)
+
+
+@contextmanager
+def rounds(title: str, *, hidden: bool = False) -> Iterator["RoundsDone | None"]:
+    """A bar of rounds that cost money: how fast they pass, what is spent, and the time left.
+
+    While it is drawn rich keeps standard output to itself, so nothing is printed inside.
+    """
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    with _drawn("{task.fields[rate]} rounds/s, {task.fields[spend]} spent", transient=True) as drawn:
+        task = drawn.add_task(title, total=None, rate="0", spend="0")
+
+        def tell(done: int, whole: int, spend: float) -> None:
+            speed = f"{drawn.tasks[0].speed or 0.0:,.0f}"
+            drawn.update(task, completed=done, total=whole, rate=speed, spend=f"{spend:,.0f}")
+
+        yield tell
+
+
+def _drawn(*words: str, transient: bool) -> "RichProgress":
+    """What every bar has: its title, how far it is, some words, and the time left."""
+    from rich import progress
+    from rich.console import Console
+
+    columns = (
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn() if not transient else progress.TaskProgressColumn(),
+        *(progress.TextColumn(text, markup=False) for text in words),
+        progress.TimeRemainingColumn(),
+    )
+    return progress.Progress(*columns, console=Console(stderr=True), transient=transient)

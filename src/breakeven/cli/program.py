@@ -13,10 +13,9 @@ import typer
 
 import breakeven
 from breakeven.cli import failures
-from breakeven.cli.demo import demo
-from breakeven.cli.interrupt import terminable
-from breakeven.cli.plan import plan
-from breakeven.cli.simulate import simulate
+from breakeven.cli.demo_command import demo
+from breakeven.cli.plan_command import plan
+from breakeven.cli.simulate_command import simulate
 from breakeven.errors import BreakevenError
 
 JOINING = "breakeven.commands"
@@ -54,7 +53,7 @@ def installed() -> dict[str, Any]:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command that these words name, by default those of the command line; returns the exit code."""
-    with terminable():
+    with failures.terminable():
         return failures.run(typer.main.get_command(app), list(sys.argv[1:] if words is None else words))
 
 

@@ -1,6 +1,6 @@
 """Before there are any data: what to expect of a stream of some kind, and what the paper proves of it.
 
-Reading order: setting, streams, guarantees, plan; `tuning` looks for the scale of the paper's threshold.
+Reading order: streams, prospect, plan; `tuning` looks for the scale of the paper's threshold.
 """
 
 from breakeven.planning.streams import Stream

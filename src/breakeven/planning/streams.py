@@ -1,8 +1,6 @@
-"""A stream (what arrives, what a label would say, and what is true), and the streams that a plan draws.
+"""A stream: what arrives, what a label would say, and what is true.
 
 The points are types (whole numbers) or rows of numbers. A stream owns its arrays; they cannot be written to.
-A plan draws a new one for every trial. Types: means even over [0, 1], all types equally likely. Numbers:
-arrivals even over the unit cube, and f a draw of the process, of variance 1 everywhere.
 """
 
 from dataclasses import dataclass
@@ -11,14 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.beliefs.gp import Kernel
 from breakeven.errors import expect
-from breakeven.planning.setting import Setting
-
-Array = NDArray[np.float64]
-
-WAVES = 1_000  # that a function is the sum of
-AT_ONCE = 1_000  # points
+from breakeven.errors.expect import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,34 +72,3 @@ def _checked_points(value: Any) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1]:
         return expect.matrix("points", array, array.shape[1])
     expect.refuse("points", "whole numbers, or rows of numbers", value)
-
-
-def stream_of(setting: Setting, trial: int) -> Stream:
-    """The stream of this trial."""
-    random = np.random.default_rng([setting.seed, trial])
-    points, truth = _types(setting, random) if setting.dim is None else _numbers(setting, random)
-    labels = truth + setting.noise_std * random.standard_normal(setting.rounds)
-    return Stream(points, labels, truth, setting.noise_std, "a plan")
-
-
-def _types(setting: Setting, random: np.random.Generator) -> tuple[NDArray[Any], Array]:
-    assert setting.types is not None
-    points = random.integers(setting.types, size=setting.rounds)
-    return points, random.random(setting.types)[points]
-
-
-def _numbers(setting: Setting, random: np.random.Generator) -> tuple[NDArray[Any], Array]:
-    assert setting.dim is not None
-    points = random.random((setting.rounds, setting.dim))
-    return points, function_values(setting.function_kernel, points, random)
-
-
-def function_values(kernel: Kernel, points: Array, random: np.random.Generator) -> Array:
-    """A draw of the process at these points: waves of frequencies from its spectrum, heights normal."""
-    waves = kernel.frequencies(WAVES, points.shape[1], random).T
-    even, odd = np.sqrt(kernel.amplitude / WAVES) * random.standard_normal((2, WAVES))
-    values = np.empty(len(points))
-    for low in range(0, len(points), AT_ONCE):
-        phase = points[low : low + AT_ONCE] @ waves
-        values[low : low + AT_ONCE] = np.cos(phase) @ even + np.sin(phase) @ odd
-    return values

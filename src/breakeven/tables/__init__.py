@@ -10,7 +10,7 @@ from breakeven.tables.table import MissingPolars, check_polars, from_table
 
 if TYPE_CHECKING:
     from breakeven.tables.outcome import Outcome
-    from breakeven.tables.running.learner import TableLearner
+    from breakeven.tables.table_learner import TableLearner
 
 __all__ = ["MissingPolars", "Outcome", "TableLearner", "check_polars", "from_table"]
 
@@ -19,7 +19,7 @@ def __getattr__(name: str) -> Any:
     """What needs polars is loaded when it is first asked for."""
     if name == "TableLearner":
         check_polars()
-        from breakeven.tables.running.learner import TableLearner
+        from breakeven.tables.table_learner import TableLearner
 
         return TableLearner
     if name == "Outcome":

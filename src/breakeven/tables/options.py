@@ -1,60 +1,93 @@
-"""What a user may ask of a table: which column is what, what labels and errors cost, and how to decide."""
+"""All that can be asked of a table, once: for Python, for the command line and for a configuration file.
 
-from collections.abc import Iterable
-from typing import Literal, Self, get_args
+`from_table` has a parameter for every field of `Options`; `breakeven simulate` has an option for every field
+of `FileOptions`, made from the descriptions here, and a configuration file may hold the same names.
+"""
 
-from msgspec import Struct
-from msgspec.structs import force_setattr, replace
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, get_args
+
+from msgspec import Meta, Struct
+from msgspec.structs import fields, force_setattr, replace
 
 from breakeven.beliefs.gp import SMOOTHNESS, KernelName
-from breakeven.errors import expect
+from breakeven.errors import BreakevenError, expect
 
 RuleName = Literal["value", "threshold", "random", "variable", "always", "never"]
 Missing = Literal["drop", "mean"]
+Number = float | None
+Name = str | None
 
-OF_PRICES = ("value", "threshold")  # rules whose labels depend on what a label costs
+PAYING_RULES = ("value", "threshold")  # rules whose labels depend on what a label costs
+COLUMN, COLUMNS_HERE, A_FILE = {"metavar": "COLUMN"}, {"metavar": "COLUMNS"}, {"metavar": "FILE"}
+
+
+class UnreadableOptions(BreakevenError, ValueError):
+    """A configuration file that cannot be read, or that holds a name which is no option.
+
+    >>> issubclass(UnreadableOptions, ValueError)
+    True
+    """
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """Columns by name, prices in money, and the parts of the learner.
-
-    `features` are all other numeric columns unless named; with `type` each arrival is of one of some types.
-    `cost_column` holds the price of each label, `order` says in which order arrivals come, and labels arrive
-    `delay` rounds late. `missing` says what to do with rows that lack a value: None refuses them. `chance` is
-    the part of arrivals that the rules "random" and "variable" label, and `budget` the most that "variable"
-    spends.
+    """Columns by name, costs in money, how to decide, and what to compare it with.
 
     >>> Options(label="score", cost=100.0).rule
     'value'
+    >>> Options(label="score", cost=-1)
+    Traceback (most recent call last):
+    breakeven.errors.InvalidInput: cost: expected a positive, finite number, got -1
     """
 
-    label: str
-    cost: float | None = None
-    features: tuple[str, ...] | None = None
-    type: str | None = None
-    order: str | None = None
-    id: str | None = None
-    cost_column: str | None = None
-    noise_std: float | None = None
-    rule: RuleName = "value"
-    kernel: KernelName = "se"
-    horizon: int | None = None
-    error_cost: float = 1.0
-    delay: int = 0
-    seed: int = 0
-    missing: Missing | None = None
-    chance: float = 0.5
-    budget: float | None = None
+    label: Annotated[str, Meta(description="The column of labels; they are numbers.", extra=COLUMN)]
+    cost: Annotated[Number, Meta(description="What a label costs.")] = None
+    features: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description="What predictions rest on, with commas between; all other numeric columns unless "
+            "given. Text counts as categories.",
+            extra=COLUMNS_HERE,
+        ),
+    ] = None
+    type: Annotated[Name, Meta(description="The type of a case, instead of features.", extra=COLUMN)] = None
+    order: Annotated[Name, Meta(description="Sort by it; as in the file unless given.", extra=COLUMN)] = None
+    id: Annotated[Name, Meta(description="The id of a case.", extra=COLUMN)] = None
+    cost_column: Annotated[
+        Name, Meta(description="What each label costs, instead of one cost for all.", extra=COLUMN)
+    ] = None
+    noise_std: Annotated[
+        Number,
+        Meta(description="Standard deviation of label noise; fitted, or pooled within types, unless given."),
+    ] = None
+    rule: Annotated[RuleName, Meta(description="When a label is worth it.")] = "value"
+    kernel: Annotated[KernelName, Meta(description="How smoothly labels depend on features.")] = "se"
+    chance: Annotated[
+        float, Meta(description="Part of the cases that the rules random and variable label.")
+    ] = 0.5
+    budget: Annotated[Number, Meta(description="The most that the rule variable spends.")] = None
+    horizon: Annotated[
+        int | None, Meta(description="Cases expected in all; those of the table unless given.")
+    ] = None
+    error_cost: Annotated[float, Meta(description="What being wrong by 1 costs.")] = 1.0
+    delay: Annotated[int, Meta(description="Rounds by which every label comes late.")] = 0
+    missing: Annotated[
+        Missing | None,
+        Meta(description="Drop rows with missing values, or fill in the mean of the past; else refuse."),
+    ] = None
+    seed: Annotated[int, Meta(description="Of everything random.")] = 0
+    compare: Annotated[bool, Meta(description="Run the other rules, too.")] = False
+    sweep: Annotated[bool, Meta(description="Run other costs of a label, too.")] = True
+    trials: Annotated[int, Meta(description="Shuffled orders to run, too.")] = 0
 
     def __post_init__(self) -> None:
-        if self.cost is None and self.cost_column is None:
-            expect.refuse("cost", "what a label costs, or a column that says so", None)
-        if self.cost is not None and self.cost_column is not None:
-            expect.refuse("cost", f"none beside the prices in {self.cost_column!r}", self.cost)
-        if self.features is not None and self.type is not None:
-            expect.refuse(
-                "features", "none beside a type: a type is all that is known of an arrival", self.features
-            )
+        expect.text("label", self.label)
+        for name in ("type", "order", "id", "cost_column"):
+            if getattr(self, name) is not None:
+                expect.text(name, getattr(self, name))
         for name in ("cost", "noise_std", "error_cost", "budget"):
             if getattr(self, name) is not None:
                 force_setattr(self, name, expect.positive(name, getattr(self, name)))
@@ -62,16 +95,102 @@ class Options(Struct, frozen=True, kw_only=True):
             force_setattr(self, "features", _each_once(self.features))
         if self.horizon is not None:
             expect.whole("horizon", self.horizon, least=1)
-        expect.whole("delay", self.delay)
-        expect.whole("seed", self.seed)
+        for name in ("delay", "seed", "trials"):
+            expect.whole(name, getattr(self, name))
         expect.probability("chance", self.chance)
         expect.one_of("rule", self.rule, get_args(RuleName))
         expect.one_of("kernel", self.kernel, SMOOTHNESS)
         expect.one_of("missing", self.missing, (None, *get_args(Missing)))
+        expect.truth("compare", self.compare)
+        expect.truth("sweep", self.sweep)
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """What each option says, the others allow."""
+        if self.cost is None and self.cost_column is None:
+            expect.refuse("cost", "what a label costs, or a column that says so", None)
+        if self.cost is not None and self.cost_column is not None:
+            expect.refuse("cost", f"none beside the costs in {self.cost_column!r}", self.cost)
+        if self.features is not None and self.type is not None:
+            expect.refuse(
+                "features", "none beside a type: a type is all that is known of an arrival", self.features
+            )
+        if self.trials == 1:
+            expect.refuse("trials", "0, or 2 at least: one order has no interval", self.trials)
 
     def but(self, **changes: object) -> Self:
         """The same but for these."""
         return replace(self, **changes)
+
+
+class FileOptions(Options, frozen=True, kw_only=True):
+    """The options for a table in a file: where it is, and where the bill goes."""
+
+    table: Annotated[str, Meta(description="CSV, TSV, Parquet or JSON lines; - is standard input.")]
+    seed_labels: Annotated[
+        Name, Meta(description="Labels already owned: a table like the other.", extra=A_FILE)
+    ] = None
+    out: Annotated[str, Meta(description="The folder to write to.")] = "bill"
+    show_ids: Annotated[bool, Meta(description="Let the report say which case a point is.")] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        expect.text("table", self.table)
+        expect.text("out", self.out)
+        if self.seed_labels is not None:
+            expect.text("seed_labels", self.seed_labels)
+        expect.truth("show_ids", self.show_ids)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The options as they were given by name.
+
+        >>> FileOptions.of({"table": "cases.csv", "cost": 5})
+        Traceback (most recent call last):
+        breakeven.errors.InvalidInput: label: expected the column of labels, got none
+        """
+        for name, expected in (("table", "the file of a table"), ("label", "the column of labels")):
+            if given.get(name) is None:
+                expect.refuse(name, expected, "none", described=True)
+        return cls(**given)
+
+    @property
+    def simulation(self) -> Options:
+        """What is asked of the table, wherever it lies."""
+        return Options(**{one.name: getattr(self, one.name) for one in fields(Options)})
+
+
+def read_options(path: str | Path) -> dict[str, Any]:
+    """What a configuration file says, by the names of `FileOptions`; paths in it begin at its folder.
+
+    >>> read_options("/no/such.toml")
+    Traceback (most recent call last):
+    breakeven.tables.options.UnreadableOptions: /no/such.toml: expected a TOML file, got none of that name
+    """
+    try:
+        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UnreadableOptions(f"{path}: expected a TOML file, got none of that name") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UnreadableOptions(
+            f"{path}: expected a TOML file, got one that cannot be read ({reason})"
+        ) from error
+    for name in given:
+        _check_option(path, name)
+    for name in ("table", "seed_labels", "out"):
+        if isinstance(given.get(name), str) and given[name] != "-":
+            given[name] = str(Path(path).parent / given[name])
+    return given
+
+
+def _check_option(path: str | Path, name: str) -> None:
+    known = [one.name for one in fields(FileOptions)]
+    if name in known:
+        return
+    near = get_close_matches(name.lower().replace("-", "_"), known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    raise UnreadableOptions(f"{path}: expected the name of an option, got {name!r}; {hint}")
 
 
 def _each_once(names: Iterable[str]) -> tuple[str, ...]:
@@ -80,5 +199,5 @@ def _each_once(names: Iterable[str]) -> tuple[str, ...]:
     >>> _each_once(["age", "sex", "age"]), _each_once("age")
     (('age', 'sex'), ('age',))
     """
-    some = (names,) if isinstance(names, str) else tuple(names)
+    some = [names] if isinstance(names, str) else expect.rows("features", names)
     return tuple(dict.fromkeys(expect.text("features: a name", name) for name in some))

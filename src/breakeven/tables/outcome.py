@@ -1,4 +1,4 @@
-"""What came of a table: the run, its bill, and what other rules, prices and orders would have cost."""
+"""What came of a table: the run, its bill, what it is compared with, and the folder of it all."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -7,30 +7,33 @@ from typing import Any
 
 import msgspec
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from breakeven import files
-from breakeven.tables.billing.bill import final_noise, first_rows, name_of, noise_share, row_of
-from breakeven.tables.billing.prices import prices_left_out
-from breakeven.tables.reading.cases import Cases
-from breakeven.tables.running.learner import SNAPSHOT, SUMMARY, TableLearner
-from breakeven.tables.running.run import Run
-from breakeven.tables.telling.bought import prices_differ
-from breakeven.tables.telling.configuration import configuration
-from breakeven.tables.telling.story import about_errors, facts, sections
+from breakeven.rules import Value
+from breakeven.tables.billing import final_noise, first_rows, name_of, noise_share, row_of
+from breakeven.tables.cases import Cases
+from breakeven.tables.pictures import costs_differ
+from breakeven.tables.rivals import costs_left_out
+from breakeven.tables.run import TableRun
+from breakeven.tables.story import about_errors, facts, sections
+from breakeven.tables.table_learner import SNAPSHOT_FILE, SUMMARY_FILE, TableLearner
 from breakeven.values import Bill, BillRow, Sweep
 from breakeven.values.amounts import listed
 from breakeven.values.bill import ABOUT_NO_ONE, mean_row, sweep_of
 
-DECISIONS = "decisions.parquet"
+DECISIONS_FILE = "decisions.parquet"
+NAMES_IN_A_ROW = 6  # of columns, before the rest is counted
 
 
 class Outcome:
-    """A run and what is said of it; `more` rows, other `prices` and `orders` come after, where wanted."""
+    """A run and what is said of it; `more` rows, other `costs` and `orders` come after, where wanted."""
 
-    def __init__(self, run: Run, seeds: Cases | None = None) -> None:
+    def __init__(self, run: TableRun, seeds: Cases | None = None) -> None:
         self.run, self.seeds = run, seeds
         self.more: list[BillRow] = []
-        self.prices: dict[float, BillRow | None] = {}  # the bill by price; None where that was left out
+        self.costs: dict[float, BillRow | None] = {}  # the bill by the cost of a label; None where left out
         self.orders: list[list[BillRow]] = []  # the rule and what it is compared with, over each of them
         self.unfinished: list[str] = []  # what was asked for besides, and interrupted
         self.folder = "bill"  # to go on from; known once it is written
@@ -56,8 +59,8 @@ class Outcome:
 
     @property
     def sweep(self) -> Sweep | None:
-        """The bill at other prices of a label."""
-        return sweep_of(self.prices)
+        """The bill at other costs of a label."""
+        return sweep_of(self.costs)
 
     @property
     def trials(self) -> list[BillRow]:
@@ -70,7 +73,7 @@ class Outcome:
     @property
     def remarks(self) -> list[str]:
         """What was asked for besides the bill and is not there, or not all of it."""
-        said = prices_left_out(self.prices)
+        said = costs_left_out(self.costs)
         if self.unfinished:
             said.append(
                 f"Interrupted: {listed(self.unfinished)} were not run to the end; what was done by then is "
@@ -109,7 +112,7 @@ class Outcome:
             chosen=name_of(run.options),
             facts=facts(run),
             trials=self.trials,
-            costs_differ=prices_differ(run),
+            costs_differ=costs_differ(run),
             sections=sections(run, ids=self.ids),
             sweep=self.sweep,
             configuration=configuration(run, self.folder, seeds=self.seeds is not None),
@@ -143,9 +146,9 @@ class Outcome:
         """
         folder = Path(folder)
         check_folder(folder)
-        (folder / SUMMARY).unlink(missing_ok=True)
-        files.write_by(folder, DECISIONS, lambda file: _sink(self.run.decisions, file.name))
-        files.write(folder, SNAPSHOT, self.learner.learner.snapshot())
+        (folder / SUMMARY_FILE).unlink(missing_ok=True)
+        files.write_by(folder, DECISIONS_FILE, lambda file: _sink(self.run.decisions, file.name))
+        files.write(folder, SNAPSHOT_FILE, self.learner.learner.snapshot())
         self.write_again(folder, report)
 
     def write_again(self, folder: Path | str, report: Callable[[Bill, Path], object] | None = None) -> None:
@@ -154,7 +157,7 @@ class Outcome:
         self.folder = str(folder)
         if report is not None:
             report(self.bill, folder)
-        files.write(folder, SUMMARY, msgspec.json.format(msgspec.json.encode(self.summary())))
+        files.write(folder, SUMMARY_FILE, msgspec.json.format(msgspec.json.encode(self.summary())))
 
 
 class _Mark(msgspec.Struct):
@@ -167,14 +170,14 @@ class _Mark(msgspec.Struct):
 def check_folder(folder: Path) -> None:
     """Make a folder, and raise where nothing can be written to it, or where a summary is not one of ours."""
     files.check_folder(folder)
-    if not (folder / SUMMARY).exists():
+    if not (folder / SUMMARY_FILE).exists():
         return
     try:
-        msgspec.json.decode((folder / SUMMARY).read_bytes(), type=_Mark)
+        msgspec.json.decode((folder / SUMMARY_FILE).read_bytes(), type=_Mark)
     except (OSError, ValueError) as error:
         raise files.UnwritableFolder(
-            f"{folder}: expected a new folder, or that of a bill, got one whose {SUMMARY} is something else; "
-            "choose another"
+            f"{folder}: expected a new folder, or that of a bill, got one whose {SUMMARY_FILE} is something "
+            "else; choose another"
         ) from error
 
 
@@ -184,3 +187,68 @@ def _sink(decisions: pl.LazyFrame, path: str) -> None:
         decisions.sink_parquet(path)
     except pl.exceptions.PolarsError as error:
         raise OSError(str(error)) from error
+
+
+# -- the learner as a small program, to be copied -----------------------------------------------------
+
+
+def configuration(run: TableRun, folder: str, *, seeds: bool = False) -> str:
+    """Python that runs as it is, where the `folder` is seen from; with `seeds`, labels were owned before."""
+    id = run.options.id
+    name = "" if id is None else f", id=str(row[{id!r}])"
+    asked = [*_asked(run.options), *(["seed_labels=owned"] if seeds else [])]
+    return f'''{_imports(run)}
+
+FOLDER = {folder!r}  # what this run wrote
+learner = TableLearner.open(FOLDER)
+{_reprice(run)}
+
+def decide(row):
+    """Whether a new case is worth its label, and what to predict either way."""
+    # a row is a mapping: {_row(run)}
+    decision = learner.decide(row{name})
+    learner.save(FOLDER)
+    return decision  # .id, .wants_label, .prediction.mean, .why
+
+
+def tell(id, label):
+    """The label came, now or days later."""
+    learner.tell(id, label)
+    learner.save(FOLDER)
+
+
+# the same run again: breakeven.from_table(table, {", ".join(asked)})
+'''
+
+
+def _imports(run: TableRun) -> str:
+    ours = "from breakeven.tables import TableLearner"
+    return f"from breakeven import Value\n{ours}" if _reprice(run) else ours
+
+
+def _reprice(run: TableRun) -> str:
+    """A horizon that has passed says nothing of what is still to come."""
+    inside = run.learner.learner
+    rule, seen = inside.rule, inside.rounds
+    if not isinstance(rule, Value) or rule.horizon is None or rule.horizon > seen:
+        return ""
+    asked = ", ".join(_asked(replace(rule, horizon=2 * seen)))
+    return f"# as many cases again are expected: put in how many are\nlearner.reprice(rule=Value({asked}))\n"
+
+
+def _row(run: TableRun) -> str:
+    columns, options = run.learner.columns, run.options
+    names = (
+        [columns.type_column.name]
+        if columns.type_column is not None
+        else [one.name for one in columns.features]
+    )
+    names += [name for name in (options.cost_column, options.id) if name is not None]
+    some = ", ".join(f"{name!r}: …" for name in names[:NAMES_IN_A_ROW])
+    return f"{{{some}}}" + (f" and {len(names) - NAMES_IN_A_ROW} more" if len(names) > NAMES_IN_A_ROW else "")
+
+
+def _asked(what: Struct) -> list[str]:
+    """What differs from the defaults, as arguments."""
+    given = [(one.name, getattr(what, one.name), one.default) for one in fields(what)]
+    return [f"{name}={value!r}" for name, value, default in given if value != default]

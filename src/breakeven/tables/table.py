@@ -1,8 +1,11 @@
 """One call from a frame to the bill."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from breakeven.beliefs.gp import KernelName
 from breakeven.errors import BreakevenError
+from breakeven.tables.options import Missing, Options, RuleName
 
 if TYPE_CHECKING:
     from breakeven.tables.outcome import Outcome
@@ -31,32 +34,64 @@ def from_table(
     *,
     label: str,
     cost: float | None = None,
-    seed_labels: Any = None,
+    features: Iterable[str] | None = None,
+    type: str | None = None,
+    order: str | None = None,
+    id: str | None = None,
+    cost_column: str | None = None,
+    noise_std: float | None = None,
+    rule: RuleName = "value",
+    kernel: KernelName = "se",
+    chance: float = 0.5,
+    budget: float | None = None,
+    horizon: int | None = None,
+    error_cost: float = 1.0,
+    delay: int = 0,
+    missing: Missing | None = None,
+    seed: int = 0,
     compare: bool = False,
-    sweep: bool = False,
+    sweep: bool = True,
     trials: int = 0,
-    **options: Any,
+    seed_labels: Any = None,
 ) -> "Outcome":
     """What paying for labels only when they are worth it would have cost, on a polars or pandas frame.
 
-    `label` names the column of labels, and `cost` is what one costs. `options` are those of
-    `breakeven simulate`, with underscores: features, type, order, id, cost_column, noise_std, rule, kernel,
-    horizon, error_cost, delay, seed, missing, chance. `seed_labels` is a frame of labels already owned.
+    `label` names the column of labels, and `cost` is what one costs. The other options are those of
+    `breakeven simulate`, which `breakeven.tables.options.Options` describes. `seed_labels` is a frame of
+    labels already owned.
 
     >>> import polars as pl
     >>> past = pl.DataFrame({"age": range(40), "score": [2.0 * age for age in range(40)]})
-    >>> outcome = from_table(past, label="score", cost=5.0)
+    >>> outcome = from_table(past, label="score", cost=5.0, sweep=False)
     >>> outcome.rows[0].name, outcome.rows[0].spend
     ('label everyone', 200.0)
     """
-    check_polars()
-    from breakeven.tables.options import Options
-    from breakeven.tables.program import Wish, carry_out, read
-    from breakeven.tables.reading.frames import framed
-
-    wish = Wish(
-        options=Options(label=label, cost=cost, **options), compare=compare, sweep=sweep, trials=trials
+    options = Options(
+        label=label,
+        cost=cost,
+        features=None if features is None else features,  # type: ignore[arg-type]  # made a tuple there
+        type=type,
+        order=order,
+        id=id,
+        cost_column=cost_column,
+        noise_std=noise_std,
+        rule=rule,
+        kernel=kernel,
+        chance=chance,
+        budget=budget,
+        horizon=horizon,
+        error_cost=error_cost,
+        delay=delay,
+        missing=missing,
+        seed=seed,
+        compare=compare,
+        sweep=sweep,
+        trials=trials,
     )
+    check_polars()
+    from breakeven.tables.simulation import carry_out, read_both
+    from breakeven.tables.sources import framed
+
     seeds = None if seed_labels is None else framed("the seed labels", seed_labels)
-    cases, owned = read(framed("the frame", df), wish, seeds)
-    return carry_out(cases, wish, seeds=owned)
+    cases, owned = read_both(framed("the frame", df), options, seeds)
+    return carry_out(cases, options, seeds=owned)

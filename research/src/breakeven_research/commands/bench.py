@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from breakeven.cli.output import AsJson, facts, print_json
-from breakeven.cli.progress import bars
+from breakeven.cli.output import AsJson, bars, facts, print_json
 
 if TYPE_CHECKING:
     from breakeven_research.bench import Result, Run

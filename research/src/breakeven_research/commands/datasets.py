@@ -8,8 +8,7 @@ import typer
 from msgspec import Struct
 
 from breakeven.cli.failures import described
-from breakeven.cli.output import AsJson, as_line, facts, print_json
-from breakeven.cli.progress import bar
+from breakeven.cli.output import AsJson, as_line, bar, facts, print_json
 from breakeven.errors import expect
 from breakeven_research import datasets
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from breakeven.cli.output import AsJson, print_json
-from breakeven.cli.progress import bar, bars
+from breakeven.cli.output import AsJson, bar, bars, print_json
 from breakeven.errors import expect
 
 if TYPE_CHECKING:

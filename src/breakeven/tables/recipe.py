@@ -3,10 +3,10 @@
 from breakeven.beliefs import Belief, TypeMeans, untuned
 from breakeven.beliefs.gp import kernel_named
 from breakeven.learner import Learner
+from breakeven.rows.columns import Columns
 from breakeven.rules import Always, Budget, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
 from breakeven.tables.options import Options
-from breakeven.tables.reading.columns import Columns
-from breakeven.tables.running.scaling import ARRIVALS, LABELS
+from breakeven.tables.scaling import ARRIVALS, LABELS
 
 WARMUP_PER_FEATURE = 5  # labels that the paper's rule fits its kernel to
 
@@ -31,7 +31,7 @@ def make_rule(options: Options, rounds: int) -> Rule:
 def make_belief(options: Options, columns: Columns, noise_std: float | None, unit: float) -> Belief:
     """Types share what their means have in common; a process learns all it needs from labels."""
     noise = None if noise_std is None else noise_std / unit
-    if columns.type is not None:
+    if columns.type_column is not None:
         if noise is None:
             return TypeMeans(noise_std=1.0)  # while everything is labelled, to find out
         return TypeMeans(noise, prior_std="learn" if options.rule == "value" else None)
@@ -62,7 +62,7 @@ def make_learner(
 def default_warmup(options: Options, columns: Columns, owned: int) -> int:
     """Labels bought whatever the rule says: to fit the paper's kernel to, or to know anything at all."""
     if options.rule == "threshold":
-        return ARRIVALS if columns.type is not None else WARMUP_PER_FEATURE * columns.dim
+        return ARRIVALS if columns.type_column is not None else WARMUP_PER_FEATURE * columns.dim
     if options.rule == "random":
         return max(LABELS - owned, 0)
     return LABELS if options.rule == "variable" else 0

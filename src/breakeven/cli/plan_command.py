@@ -6,23 +6,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from breakeven.beliefs.gp import KernelName
-from breakeven.cli.bill import filled, table_of_prices, table_of_ways
-from breakeven.cli.output import AsJson, amount, print_json, table
-from breakeven.cli.progress import bar
+from breakeven.cli.output import (
+    AsJson,
+    amount,
+    bar,
+    filled,
+    print_json,
+    table,
+    table_of_costs,
+    table_of_ways,
+)
 from breakeven.values.bill import ABOUT_NO_ONE
 
 if TYPE_CHECKING:
     from breakeven.planning.plan import Plan
-    from breakeven.planning.setting import Setting
+    from breakeven.planning.prospect import Prospect
 
 
 def plan(
     rounds: Annotated[int, typer.Option(help="Arrivals expected.")],
     cost: Annotated[float, typer.Option(help="What a label costs.")],
     noise_std: Annotated[float, typer.Option(help="Standard deviation of label noise.")],
-    types: Annotated[int | None, typer.Option(help="So many types, their means even over [0, 1].")] = None,
+    types: Annotated[
+        int | None, typer.Option(help="How many types there are; their means are even over [0, 1].")
+    ] = None,
     dim: Annotated[
-        int | None, typer.Option(help="Or so many numbers an arrival, even over the unit cube.")
+        int | None, typer.Option(help="Or how many numbers an arrival has; they are even over the unit cube.")
     ] = None,
     kernel: Annotated[KernelName, typer.Option(help="How smooth, with --dim.")] = "se",
     lengthscale: Annotated[float, typer.Option(help="How far it stays alike, with --dim.")] = 0.5,
@@ -33,13 +42,13 @@ def plan(
 ) -> None:
     """Say what to expect before there are data: labels, spend and errors.
 
-    By simulation, with what the paper proves beside it, and at other prices of a label. Errors are against
+    By simulation, with what the paper proves beside it, and at other costs of a label. Errors are against
     labels, as in the bill of `simulate`.
     """
     from breakeven.planning.plan import plan as simulated
-    from breakeven.planning.setting import Setting
+    from breakeven.planning.prospect import Prospect
 
-    setting = Setting(
+    prospect = Prospect(
         rounds=rounds,
         cost=cost,
         noise_std=noise_std,
@@ -52,7 +61,7 @@ def plan(
         seed=seed,
     )
     with bar("Simulating", hidden=as_json) as progress:
-        found = simulated(setting, progress)
+        found = simulated(prospect, progress)
     if as_json:
         print_json(found)
     else:
@@ -61,47 +70,47 @@ def plan(
 
 def _words(found: "Plan") -> str:
     parts = [
-        [_title(found.setting)],
+        [_title(found.prospect)],
         table_of_ways(found.rows),
-        filled(_errors(found.setting)),
-        filled([_proof(found.setting)]),
+        filled(_errors(found.prospect)),
+        filled([_proof(found.prospect)]),
         table([("", "labels", "total"), *_bounds(found)]),
-        ["At other prices of a label:", *table_of_prices(found.sweep)],
+        ["At other costs of a label:", *table_of_costs(found.sweep)],
     ]
     return "\n\n".join("\n".join(lines) for lines in parts)
 
 
-def _title(setting: "Setting") -> str:
-    what = f"{setting.types:,} types" if setting.types is not None else f"{setting.dim} dimensions"
-    trials = "one stream" if setting.trials == 1 else f"means of {setting.trials:,} streams"
+def _title(prospect: "Prospect") -> str:
+    what = f"{prospect.types:,} types" if prospect.types is not None else f"{prospect.dim} dimensions"
+    trials = "one stream" if prospect.trials == 1 else f"means of {prospect.trials:,} streams"
     return (
-        f"{setting.rounds:,} arrivals, {what}, a label costs {setting.cost:,.10g}, "
-        f"noise {setting.noise_std:g}; {trials}"
+        f"{prospect.rounds:,} arrivals, {what}, a label costs {prospect.cost:,.10g}, "
+        f"noise {prospect.noise_std:g}; {trials}"
     )
 
 
-def _errors(setting: "Setting") -> list[str]:
+def _errors(prospect: "Prospect") -> list[str]:
     """What errors are."""
     from breakeven.ledger import EXPECTED_NOISE
 
     return [
         "Errors are against labels, as in `breakeven simulate`: a labelled arrival counts as right, any "
         "other is wrong by the distance from prediction to label. Noise alone would make a perfect "
-        f"prediction wrong by {amount(EXPECTED_NOISE * setting.noise_std)} on average.",
+        f"prediction wrong by {amount(EXPECTED_NOISE * prospect.noise_std)} on average.",
         ABOUT_NO_ONE,
     ]
 
 
-def _proof(setting: "Setting") -> str:
+def _proof(prospect: "Prospect") -> str:
     """What the bounds are about."""
     words = (
         "What the paper proves for its threshold, with probability 95%. Errors are here against f itself, "
         "at labelled arrivals, too."
     )
-    if setting.types is not None:
+    if prospect.types is not None:
         return f"{words} However arrivals are split among the types:"
     return (
-        f"{words} For noise that never exceeds its std, f of norm {sqrt(setting.rounds):.4g}, which draws "
+        f"{words} For noise that never exceeds its std, f of norm {sqrt(prospect.rounds):.4g}, which draws "
         "have at their arrivals on average, and as much information as labels in the unit cube can give:"
     )
 

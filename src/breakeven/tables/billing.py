@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 
 from breakeven.ledger import EXPECTED_NOISE
+from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
-from breakeven.tables.reading.cases import Cases
-from breakeven.tables.running.run import Run
+from breakeven.tables.run import TableRun
 from breakeven.values import BillRow
 from breakeven.values.bill import EVERYONE, NO_ONE
 
-NAMES = {
+RULE_NAMES = {
     "value": "breakeven",
     "threshold": "the paper's threshold",
     "random": "random",
@@ -24,11 +24,11 @@ NAMES = {
 
 def name_of(options: Options) -> str:
     """What the rule is called in a bill."""
-    return NAMES[options.rule]
+    return RULE_NAMES[options.rule]
 
 
-def row_of(run: Run, name: str | None = None, *, factor: float = 1.0) -> BillRow:
-    """The bill of a run, had its labels cost so many times as much; a `name` tells it from others."""
+def row_of(run: TableRun, name: str | None = None, *, factor: float = 1.0) -> BillRow:
+    """The bill of a run, every label at `factor` times its cost; a `name` tells it from others."""
     ledger = run.learner.learner.ledger
     error = float(run.decisions.select(pl.col("error").sum()).collect(engine="streaming").item())
     spend = factor * ledger.label_spend
@@ -42,15 +42,15 @@ def first_rows(cases: Cases, options: Options) -> list[BillRow]:
     """
     error = float(np.abs(cases.labels - np.median(cases.labels)).sum())
     return [
-        _row(EVERYONE, cases, options, len(cases), price_of_all(cases, options), 0.0),
+        _row(EVERYONE, cases, options, len(cases), cost_of_all(cases, options), 0.0),
         _row(NO_ONE, cases, options, 0, 0.0, error),
     ]
 
 
-def price_of_all(cases: Cases, options: Options) -> float:
+def cost_of_all(cases: Cases, options: Options) -> float:
     """What labelling everyone costs, to the last digit: who labels everyone in the end saves 0."""
-    prices = cases.prices(options.cost)
-    return float(prices[0]) * len(cases) if cases.costs is None else fsum(prices)
+    costs = cases.label_costs(options.cost)
+    return float(costs[0]) * len(cases) if cases.costs is None else fsum(costs)
 
 
 def _row(
@@ -63,20 +63,20 @@ def _row(
         spend=spend,
         mean_error=error / max(len(cases), 1),
         total=total,
-        saved=factor * price_of_all(cases, options) - total,
+        saved=factor * cost_of_all(cases, options) - total,
     )
 
 
-def noise_share(run: Run) -> float:
+def noise_share(run: TableRun) -> float:
     """The mean error that label noise alone would give the same predictions, were they perfect."""
     return EXPECTED_NOISE * final_noise(run) * (1.0 - share_labelled(run))
 
 
-def share_labelled(run: Run) -> float:
+def share_labelled(run: TableRun) -> float:
     """The part of the cases whose label was bought."""
     return run.learner.learner.ledger.labels / max(len(run.cases), 1)
 
 
-def final_noise(run: Run) -> float:
+def final_noise(run: TableRun) -> float:
     """The noise of a label, as given or as fitted last, in the table's own units."""
     return run.learner.learner.belief.traits.noise_std * run.learner.scales.label_spread

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from breakeven.cli.output import AsJson
+from breakeven.cli.simulate_command import present
 
 if TYPE_CHECKING:
-    from breakeven.tables.reading.source import Source
+    from breakeven.tables.sources import TableSource
 
-EXAM = 100.0
-STORY = f"""442 diabetes patients arrive one by one. The label is a disease score a year later;
-an exam that tells it today costs as much as being wrong by {EXAM:.0f} points.
+EXAM_COST = 100.0
+DEMO_STORY = f"""442 diabetes patients arrive one by one. The label is a disease score a year later;
+an exam that tells it today costs as much as being wrong by {EXAM_COST:.0f} points.
 """
 
 
@@ -24,24 +25,23 @@ def demo(
     from breakeven.tables import check_polars
 
     check_polars()
-    from breakeven.cli.bill import present
     from breakeven.tables.options import Options
-    from breakeven.tables.program import Wish, read
+    from breakeven.tables.simulation import read_both
 
-    wish = Wish(options=Options(label="score", cost=EXAM), compare=True, sweep=True)
-    cases, _ = read(patients(), wish)
+    options = Options(label="score", cost=EXAM_COST, compare=True)
+    cases, _ = read_both(patients(), options)
     if not as_json:
-        print(STORY)
-    present(cases, wish, seeds=None, out=out, as_json=as_json)
+        print(DEMO_STORY)
+    present(cases, options, seeds=None, out=out, as_json=as_json)
 
 
-def patients() -> "Source":
+def patients() -> "TableSource":
     """The patients that scikit-learn brings, in a random order: the file is sorted by nothing known."""
     import numpy as np
     import polars as pl
 
     from breakeven.errors import BreakevenError
-    from breakeven.tables.reading.source import Source
+    from breakeven.tables.sources import TableSource
 
     try:
         from sklearn.datasets import load_diabetes
@@ -52,4 +52,4 @@ def patients() -> "Source":
     data = load_diabetes(scaled=False)
     order = np.random.default_rng(0).permutation(len(data.target))
     columns = dict(zip(data.feature_names, data.data[order].T, strict=True))
-    return Source("diabetes patients", pl.LazyFrame({**columns, "score": data.target[order]}))
+    return TableSource("diabetes patients", pl.LazyFrame({**columns, "score": data.target[order]}))

@@ -13,23 +13,23 @@ import polars as pl
 
 from breakeven.learner import Learner
 from breakeven.learner.replay import replay
+from breakeven.tables import record as bulk
+from breakeven.tables.cases import Cases
+from breakeven.tables.noise import Noise, labels_of, measured, noise_of, warmup_of
 from breakeven.tables.options import Options
-from breakeven.tables.reading.cases import Cases
-from breakeven.tables.running import bulk
-from breakeven.tables.running.learner import TableLearner
-from breakeven.tables.running.noise import Noise, labels_of, measured, noise_of, warmup_of
-from breakeven.tables.running.record import Record
-from breakeven.tables.running.scaling import LABELS, Scales
-from breakeven.tables.running.setup import arrivals_to_scale, make_learner
+from breakeven.tables.recipe import arrivals_to_scale, make_learner
+from breakeven.tables.record import Record
+from breakeven.tables.scaling import LABELS, Scales
+from breakeven.tables.table_learner import TableLearner
 from breakeven.values import Event, Fitted, Learnt, Told
 
-Progress = Callable[[int, int, float], None]  # rounds done, rounds in all, money spent
+RoundsDone = Callable[[int, int, float], None]  # rounds done, rounds in all, money spent
 
 PATIENCE = 200  # arrivals after which scales are frozen without labels, unless some are on their way
-SELDOM = 0.1  # seconds between two looks at the clock's hand
+SECONDS_BETWEEN = 0.1  # two reports of progress
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class TableRun(msgspec.Struct, frozen=True, kw_only=True):
     """How a stream went: what was decided on each case, and the learner afterwards."""
 
     cases: Cases
@@ -56,15 +56,15 @@ def run(
     options: Options,
     *,
     seeds: Cases | None = None,
-    progress: Progress | None = None,
+    progress: RoundsDone | None = None,
     stop: Callable[[], bool] = never,
     most: int | None = None,
-) -> Run:
+) -> TableRun:
     """Run the cases through the learner that the options ask for; it ends early with the `most` labels."""
     begun = monotonic()
     walk = _Walk(cases, options, seeds, progress, stop, most)
     walk.go()
-    return Run(
+    return TableRun(
         cases=cases if walk.done == len(cases) else cases.first(walk.done),
         options=options,
         record=walk.record,
@@ -83,13 +83,13 @@ class _Walk:
         cases: Cases,
         options: Options,
         seeds: Cases | None,
-        progress: Progress | None,
+        progress: RoundsDone | None,
         stop: Callable[[], bool],
         most: int | None,
     ) -> None:
         self._cases, self._options, self._progress, self._stopped = cases, options, progress, stop
         self._seeds, self._most, self._bought = seeds, most, 0
-        self._prices = cases.prices(options.cost)
+        self._costs = cases.label_costs(options.cost)
         self.noise = noise_of(cases, seeds, options)
         self.scales, self.record, self.done = Scales(), Record(cases), 0
         self._frozen = False
@@ -109,7 +109,7 @@ class _Walk:
             options,
             columns,
             len(self._cases),
-            cost=float(self._prices[0]),
+            cost=float(self._costs[0]),
             noise_std=self.noise.std,
             warmup=warmup_of(self.noise, self._cases, options, self._seeds),
             unit=self.scales.label_spread,
@@ -173,7 +173,7 @@ class _Walk:
     def _compiled(self) -> None:
         """The rest in compiled loops, a part after the other; all parts are about as long."""
         left = len(self._cases) - self.done
-        parts = max(1, left // bulk.CHUNK)
+        parts = max(1, left // bulk.ROUNDS_AT_ONCE)
         ends = [self.done + left * part // parts for part in range(1, parts + 1)]
         for end in ends:
             types, labels = self._cases.points[self.done : end], self._cases.labels[self.done : end]
@@ -187,7 +187,7 @@ class _Walk:
     def _passed(self, rounds: int) -> None:
         self.done += rounds
         if self._progress is not None and (rounds > 1 or monotonic() >= self._next):
-            self._next = monotonic() + SELDOM
+            self._next = monotonic() + SECONDS_BETWEEN
             self._progress(self.done, len(self._cases), self.learner.ledger.label_spend)
 
     # -- units ---------------------------------------------------------------------------------------
@@ -195,12 +195,12 @@ class _Walk:
     @property
     def _asks_noise(self) -> bool:
         """Whether labels are bought to learn their noise."""
-        return self._cases.columns.type is not None and self.noise.std is None
+        return self._cases.columns.type_column is not None and self.noise.std is None
 
     @property
     def _knows_spread(self) -> bool:
         """Whether anything but a guess says how far off predictions are."""
-        return not self._asks_noise if self._cases.columns.type is not None else self.learner.fits > 0
+        return not self._asks_noise if self._cases.columns.type_column is not None else self.learner.fits > 0
 
     def _freeze_if_due(self) -> None:
         """Go over to standardised units, once the first arrivals and some of their labels are known."""
@@ -210,7 +210,7 @@ class _Walk:
         self._freeze()
 
     def _freeze(self) -> None:
-        points = None if self._cases.columns.type is not None else self._cases.points[: self.done]
+        points = None if self._cases.columns.type_column is not None else self._cases.points[: self.done]
         if self._asks_noise:
             bought = zip(
                 self._cases.part(0, self.done), self._cases.labels[: self.done].tolist(), strict=True
@@ -225,7 +225,7 @@ class _Walk:
             return
         if not self._known:
             columns = self._cases.columns
-            self._change(Scales.around(y, None if columns.type is not None else columns.dim))
+            self._change(Scales.around(y, None if columns.type_column is not None else columns.dim))
         self._known.append(y)
 
     def _change(self, scales: Scales) -> None:

@@ -1,36 +1,44 @@
 """A run as pictures and words: what was spent and missed, what was bought, how good predictions are.
 
-No id and no feature is in them, unless ids are asked for: then each point has its case's. What a process says
-before it was first fitted is no uncertainty: the record has none there, and no picture does.
+No id and no feature is shown, unless ids are asked for: then every point has the id of its case. Before a
+process was first fitted its uncertainty is a guess; the record leaves it empty, and so do the pictures.
 """
 
 import polars as pl
 
 from breakeven.ledger import EXPECTED_NOISE
-from breakeven.tables.billing.bill import final_noise, name_of, noise_share, share_labelled
-from breakeven.tables.running.run import Run
-from breakeven.tables.telling import points
-from breakeven.tables.telling.bought import bought
-from breakeven.tables.telling.points import UNLABELLED
-from breakeven.tables.telling.predicted import STD_95, predicted
+from breakeven.tables.billing import final_noise, name_of, noise_share, share_labelled
+from breakeven.tables.pictures import (
+    STD_95,
+    UNLABELLED,
+    bought,
+    cases_in_words,
+    figure_of,
+    line_through,
+    predicted,
+    row_count,
+    rows_to_draw,
+    rows_to_read,
+)
+from breakeven.tables.run import TableRun
 from breakeven.values import Chart, Figure, Section
 from breakeven.values.amounts import amount
 from breakeven.values.bill import EVERYONE
 
-MEANS, CASES_A_MEAN = 30, 20  # at most so many means, of at least so many cases
+MOST_MEANS, CASES_A_MEAN = 30, 20  # of errors in turn: at most 30 means, of at least 20 cases each
 
 
-def facts(run: Run) -> list[str]:
+def facts(run: TableRun) -> list[str]:
     """What the bill is about, in a few words each."""
     cases, options = run.cases, run.options
-    prices = f"{amount(float(cases.prices(options.cost).mean()))} a label"
+    costs = f"{amount(float(cases.label_costs(options.cost).mean()))} a label"
     if cases.costs is not None:
-        prices = f"prices from `{options.cost_column}`, on average {prices}"
+        costs = f"costs from `{options.cost_column}`, on average {costs}"
     wrong = f"being wrong by 1 costs {amount(options.error_cost)}"
-    return [f"{len(cases):,} cases", f"label `{options.label}`", prices, wrong]
+    return [f"{len(cases):,} cases", f"label `{options.label}`", costs, wrong]
 
 
-def about_errors(run: Run) -> str:
+def about_errors(run: TableRun) -> str:
     """What errors are, and how much of them is noise."""
     said = "Errors are against the labels as they are, noise included: what is labelled counts as right."
     alone = _noise_alone(run)
@@ -43,22 +51,22 @@ def about_errors(run: Run) -> str:
     )
 
 
-def _noise_alone(run: Run) -> float | None:
+def _noise_alone(run: TableRun) -> float | None:
     """The mean error that noise gives a perfect prediction; None where nothing is known of it."""
     known = run.decisions.filter(pl.col("std").is_finite()).head(1).collect().height > 0
     return EXPECTED_NOISE * final_noise(run) if known else None
 
 
-def sections(run: Run, *, ids: bool = False) -> list[Section]:
+def sections(run: TableRun, *, ids: bool = False) -> list[Section]:
     """What there is to see of a run; `ids` let a reader ask which case a point is."""
     table = run.decisions.with_columns(pl.row_index("case") + 1)
     unlabelled = table.filter(UNLABELLED)
-    count, id = points.count(unlabelled), ["id"] if ids else []
+    count, id = row_count(unlabelled), ["id"] if ids else []
     parts = [_over_time(run, table, count), bought(run, table, id)]
     return [*parts, predicted(run, unlabelled, count, id)] if count > 1 else parts
 
 
-def _over_time(run: Run, table: pl.LazyFrame, unlabelled: int) -> Section:
+def _over_time(run: TableRun, table: pl.LazyFrame, unlabelled: int) -> Section:
     text = ["What was paid for labels, and what wrong predictions cost on top of that, case after case."]
     figures = [_money(run, table)]
     if unlabelled:
@@ -80,7 +88,7 @@ def _mean_errors(table: pl.LazyFrame, count: int, unlabelled: int) -> str:
     )
 
 
-def _money(run: Run, table: pl.LazyFrame) -> Figure:
+def _money(run: TableRun, table: pl.LazyFrame) -> Figure:
     """Sums so far, at some of the cases."""
     spend = (pl.col("cost") * pl.col("wants_label")).cum_sum()
     sums = table.select(
@@ -89,19 +97,19 @@ def _money(run: Run, table: pl.LazyFrame) -> Figure:
         (spend + run.options.error_cost * pl.col("error").cum_sum()).alias("total"),
         pl.col("cost").cum_sum().alias(EVERYONE),
     )
-    some, name = points.some(sums, len(run.cases), lines=3), name_of(run.options)
+    some, name = rows_to_draw(sums, len(run.cases), lines=3), name_of(run.options)
     lines = [
-        points.line(name, some["case"], some["total"], remark="total"),
-        points.line(EVERYONE, some["case"], some[EVERYONE], remark="total"),
-        points.line(name, some["case"], some["spent on labels"], kind="dashed", remark="spent on labels"),
+        line_through(name, some["case"], some["total"], remark="total"),
+        line_through(EVERYONE, some["case"], some[EVERYONE], remark="total"),
+        line_through(name, some["case"], some["spent on labels"], kind="dashed", remark="spent on labels"),
     ]
     chart = Chart(name="money", title="Money so far", x_label="case", y_label="money", lines=lines)
-    return points.figure(chart, points.few(some))
+    return figure_of(chart, rows_to_read(some))
 
 
-def _errors(run: Run, unlabelled: pl.LazyFrame, count: int) -> Figure:
-    """Means of so many cases in turn, with their 95% intervals, beside what noise alone would make."""
-    means = min(MEANS, max(1, count // CASES_A_MEAN))
+def _errors(run: TableRun, unlabelled: pl.LazyFrame, count: int) -> Figure:
+    """Mean errors of the cases in turn, with their 95% intervals, beside what noise alone would make."""
+    means = min(MOST_MEANS, max(1, count // CASES_A_MEAN))
     found = (
         unlabelled.select("case", "error", place=pl.row_index().cast(pl.Int64) * means // count)
         .group_by("place")
@@ -117,10 +125,10 @@ def _errors(run: Run, unlabelled: pl.LazyFrame, count: int) -> Figure:
     )
     middle, mean, half = (found["from case"] + found["to case"]) / 2, found["mean error"], found["half"]
     low, high = (mean - half).clip(0.0).to_list(), (mean + half).to_list()
-    lines = [points.line(name_of(run.options), middle, mean, remark="mean error", low=low, high=high)]
+    lines = [line_through(name_of(run.options), middle, mean, remark="mean error", low=low, high=high)]
     if noise := _noise_alone(run):
         lines.append(
-            points.line("label noise alone", [1.0, float(len(run.cases))], [noise, noise], kind="reference")
+            line_through("label noise alone", [1.0, float(len(run.cases))], [noise, noise], kind="reference")
         )
     chart = Chart(
         name="error",
@@ -129,5 +137,5 @@ def _errors(run: Run, unlabelled: pl.LazyFrame, count: int) -> Figure:
         y_label="mean error",
         lines=lines,
     )
-    caption = f"A point is the mean of {points.cases(count // means)} in turn, the band its 95% interval."
-    return points.figure(chart, found.drop("place", "half"), caption)
+    caption = f"A point is the mean of {cases_in_words(count // means)} in turn, the band its 95% interval."
+    return figure_of(chart, found.drop("place", "half"), caption)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from breakeven.errors import expect
+from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
-from breakeven.tables.reading.cases import Cases
-from breakeven.tables.running.setup import default_warmup
+from breakeven.tables.recipe import default_warmup
 
 FIRST = 20  # arrivals that are all labelled where the noise is not known
 REPEATS, MOST_REPEATS = 10, 100  # labels beyond the first of their type, at least and at most, to go by
@@ -33,7 +33,7 @@ def noise_of(cases: Cases, seeds: Cases | None, options: Options) -> Noise:
     """
     if options.noise_std is not None:
         return Noise(options.noise_std, words="given")
-    if cases.columns.type is None:
+    if cases.columns.type_column is None:
         return Noise(None, words="fitted")
     if seeds is not None:
         std, repeats = pooled(labels_of(seeds))

@@ -11,13 +11,12 @@ from breakeven import files
 from breakeven.errors import BreakevenError
 from breakeven.learner import Cost, Learner, Pending
 from breakeven.ledger import Ledger
+from breakeven.rows.columns import Columns
 from breakeven.rules import Rule
-from breakeven.tables.reading import kinds
-from breakeven.tables.reading.columns import Columns
-from breakeven.tables.running.scaling import Scales
+from breakeven.tables.scaling import Scales
 from breakeven.values import Decision, Labeller, Prediction
 
-SNAPSHOT, SUMMARY = "learner.snapshot", "summary.json"
+SNAPSHOT_FILE, SUMMARY_FILE = "learner.snapshot", "summary.json"
 
 
 class UnreadableBill(BreakevenError, ValueError):
@@ -41,9 +40,9 @@ class TableLearner:
     `learner` is the learner inside, in standardised units: go by the verbs here, whose units are the table's.
 
     >>> from breakeven import GaussianProcess, Threshold
-    >>> from breakeven.tables.reading.columns import Feature
+    >>> from breakeven.rows.columns import Column, Feature
     >>> inside = Learner(GaussianProcess(1, noise_std=0.1), Threshold(), label_cost=1.0)
-    >>> columns = Columns("score", features=(Feature("age"),))
+    >>> columns = Columns(label_column=Column("score"), features=(Feature("age"),))
     >>> patients = TableLearner(inside, columns, Scales((50.0,), (10.0,), 100.0, 20.0))
     >>> anna = patients.decide({"age": 61.0, "name": "Anna"}, id="Anna")
     >>> anna.prediction.mean, round(patients.tell("Anna", 130.0).mean, 1)
@@ -57,18 +56,18 @@ class TableLearner:
     def open(cls, folder: str | Path) -> Self:
         """Go on from the folder that `breakeven simulate` wrote."""
         try:
-            kept = msgspec.json.decode((Path(folder) / SUMMARY).read_bytes(), type=_Kept)
-            blob = (Path(folder) / SNAPSHOT).read_bytes()
+            kept = msgspec.json.decode((Path(folder) / SUMMARY_FILE).read_bytes(), type=_Kept)
+            blob = (Path(folder) / SNAPSHOT_FILE).read_bytes()
         except (OSError, msgspec.DecodeError) as error:
             raise UnreadableBill(
                 f"{folder}: expected a folder that `breakeven simulate` has finished, "
-                f"got one without a whole {SUMMARY} and {SNAPSHOT}"
+                f"got one without a whole {SUMMARY_FILE} and {SNAPSHOT_FILE}"
             ) from error
         return cls(Learner.restore(blob), kept.columns, kept.scales)
 
     def save(self, folder: str | Path) -> None:
         """Keep the learner in the folder it came from, whole or not at all; `open` goes on to the bit."""
-        files.write(Path(folder), SNAPSHOT, self.learner.snapshot())
+        files.write(Path(folder), SNAPSHOT_FILE, self.learner.snapshot())
 
     # -- verbs ---------------------------------------------------------------------------------------
 
@@ -83,7 +82,7 @@ class TableLearner:
         """Count an arrival and decide on it; its label costs what the row says, where prices are a column."""
         point = self._point(row)
         if cost is None and not self.learner.labellers:  # who have prices of their own
-            cost = self.columns.price(row)
+            cost = self.columns.cost(row)
         return self.scales.decision(self.learner.decide(point, cost=cost, id=id, force=force))
 
     def tell(self, id: str, y: float, *, labeller: str | None = None) -> Prediction:
@@ -139,5 +138,4 @@ class TableLearner:
         return self.scales.point(self.columns.point(row))
 
     def _label(self, y: Any) -> float:
-        known = kinds.one(self.columns.label, y, self.columns.label_kind)
-        return float(self.scales.label(float(known)))
+        return float(self.scales.label(self.columns.label(y)))

@@ -1,0 +1,196 @@
+"""What kind of stream is expected: what labels and errors cost in it, draws of it, and what the paper proves.
+
+Streams of types: means even over [0, 1], all types equally likely. Streams of numbers: arrivals even over the
+unit cube, and f a draw of the process, of variance 1 everywhere.
+
+What is proven is in money; errors are against f, at labelled arrivals, too. Theorem 3 is about one f, and
+asks for its norm and for noise that never exceeds σ. A draw of the process has none, but only its values at
+the arrivals matter: the smoothest function through T of them has norm √T on average, and that is put in.
+Notation: T rounds, B price, σ noise_std, n labels, d dim, γ_n the most information that n labels can give.
+"""
+
+from functools import partial
+from math import ceil, sqrt
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from breakeven import theory
+from breakeven.beliefs.gp import SMOOTHNESS, Kernel, KernelName, Matern, kernel_named
+from breakeven.errors import expect
+from breakeven.errors.expect import Array
+from breakeven.planning.streams import Stream
+from breakeven.theory.type_bounds import ZETA_3, discrete_setting
+
+BOUND_FAILS = 0.05  # the probability with which a bound does not hold
+MOST_NUMBERS, MOST_TYPES, MOST_DIM = 10_000_000, 1_000_000, 100
+WAVES = 1_000  # whose sum is a function
+POINTS_AT_ONCE = 1_000
+GRIDS_TRIED = 200  # for a bound on information
+
+
+class Prospect(msgspec.Struct, frozen=True, kw_only=True):
+    """How many types there are, or how many numbers an arrival has; rounds, costs and noise.
+
+    >>> Prospect(types=10, rounds=1000, cost=10.0, noise_std=0.5).price
+    10.0
+    """
+
+    rounds: int
+    cost: float
+    noise_std: float
+    types: int | None = None
+    dim: int | None = None
+    kernel: KernelName = "se"
+    lengthscale: float = 0.5
+    error_cost: float = 1.0
+    trials: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.types is None) == (self.dim is None):
+            expect.refuse("types, dim", "one of the two", f"{self.types}, {self.dim}", described=True)
+        for name in ("cost", "noise_std", "lengthscale", "error_cost"):
+            expect.positive(name, getattr(self, name))
+        for name in ("rounds", "trials", "types" if self.dim is None else "dim"):
+            expect.whole(name, getattr(self, name), least=1)
+        expect.one_of("kernel", self.kernel, SMOOTHNESS)
+        expect.whole("seed", self.seed)
+        self._check_size()
+
+    def _check_size(self) -> None:
+        limits = (
+            ("types", MOST_TYPES, "what is known of each is held in memory"),
+            ("dim", MOST_DIM, "beyond these a process learns nothing"),
+            ("rounds", MOST_NUMBERS // (self.dim or 1), "a stream is held in memory"),
+        )
+        for name, most, why in limits:
+            if (getattr(self, name) or 0) > most:
+                expect.refuse(name, f"{most:,} at most: {why}", getattr(self, name))
+
+    @property
+    def delta(self) -> float:
+        """The δ of the paper at which its bounds hold with 95%."""
+        return BOUND_FAILS if self.types is None else BOUND_FAILS / (ZETA_3 * self.types)  # Thm 1, corrected
+
+    @property
+    def price(self) -> float:
+        """What a label costs in units of error."""
+        return self.cost / self.error_cost
+
+    @property
+    def function_kernel(self) -> Kernel:
+        """The kernel that functions are drawn from."""
+        return kernel_named(self.kernel, self.lengthscale)
+
+
+# -- streams -------------------------------------------------------------------------------------------
+
+
+def stream_of(prospect: Prospect, trial: int) -> Stream:
+    """The stream of this trial."""
+    random = np.random.default_rng([prospect.seed, trial])
+    points, truth = _types(prospect, random) if prospect.dim is None else _numbers(prospect, random)
+    labels = truth + prospect.noise_std * random.standard_normal(prospect.rounds)
+    return Stream(points, labels, truth, prospect.noise_std, "a plan")
+
+
+def _types(prospect: Prospect, random: np.random.Generator) -> tuple[NDArray[Any], Array]:
+    assert prospect.types is not None
+    points = random.integers(prospect.types, size=prospect.rounds)
+    return points, random.random(prospect.types)[points]
+
+
+def _numbers(prospect: Prospect, random: np.random.Generator) -> tuple[NDArray[Any], Array]:
+    assert prospect.dim is not None
+    points = random.random((prospect.rounds, prospect.dim))
+    return points, function_values(prospect.function_kernel, points, random)
+
+
+def function_values(kernel: Kernel, points: Array, random: np.random.Generator) -> Array:
+    """A draw of the process at these points: waves of frequencies from its spectrum, heights normal."""
+    waves = kernel.frequencies(WAVES, points.shape[1], random).T
+    even, odd = np.sqrt(kernel.amplitude / WAVES) * random.standard_normal((2, WAVES))
+    values = np.empty(len(points))
+    for low in range(0, len(points), POINTS_AT_ONCE):
+        phase = points[low : low + POINTS_AT_ONCE] @ waves
+        values[low : low + POINTS_AT_ONCE] = np.cos(phase) @ even + np.sin(phase) @ odd
+    return values
+
+
+# -- what is proven ------------------------------------------------------------------------------------
+
+
+class Proven(msgspec.Struct, frozen=True, kw_only=True):
+    """The most labels and the largest total, and the least total that any rule has on the worst problem.
+
+    That last one is None where nothing is proven.
+    """
+
+    labels: float
+    total: float
+    least_total: float | None = None
+
+
+def proven(prospect: Prospect) -> Proven:
+    """What holds with a probability of 95%."""
+    found = _of_types(prospect, prospect.types) if prospect.types is not None else _of_numbers(prospect)
+    least, unit = found.least_total, prospect.error_cost
+    return Proven(
+        labels=min(found.labels, float(prospect.rounds)),
+        total=unit * found.total,
+        least_total=None if least is None else unit * least,
+    )
+
+
+def _of_types(prospect: Prospect, types: int) -> Proven:
+    """Theorems 1 and 2, however arrivals are split among types."""
+    T, K, B, sigma, delta = prospect.rounds, types, prospect.price, prospect.noise_std, prospect.delta
+    seen = min(K, T)
+    rate = discrete_setting(B, sigma, threshold_scale=1.0).label_rate(T, delta)
+    return Proven(
+        labels=ceil(rate * seen * (T / seen) ** (2 / 3)) + seen - 1,  # no split has more
+        total=theory.worst_case_upper_bound(K, T, label_cost=B, noise_std=sigma, delta=delta),
+        least_total=theory.worst_case_lower_bound(K, T, label_cost=B, noise_std=sigma),
+    )
+
+
+def _of_numbers(prospect: Prospect) -> Proven:
+    """Theorem 3."""
+    T, d, kernel, sigma = prospect.rounds, prospect.dim, prospect.function_kernel, prospect.noise_std
+    assert d is not None
+    if isinstance(kernel, Matern):
+        steep = theory.matern_lipschitz(kernel.smoothness, prospect.lengthscale)
+        labels = partial(theory.label_bound_matern, lipschitz=steep)
+        total = partial(theory.upper_bound_matern, lipschitz=steep)
+    else:
+        labels = partial(theory.label_bound_se, lengthscale=prospect.lengthscale)
+        total = partial(theory.upper_bound_se, lengthscale=prospect.lengthscale)
+    return Proven(
+        labels=labels(T, dim=d, label_cost=prospect.price, noise_std=sigma),
+        total=total(
+            T,
+            dim=d,
+            label_cost=prospect.price,
+            noise_std=sigma,
+            rkhs_norm=sqrt(T),
+            information_gain=partial(information_gain, kernel=kernel, dim=d, noise_std=sigma),
+            delta=prospect.delta,
+        ),
+    )
+
+
+def information_gain(n: int, *, kernel: Kernel, dim: int, noise_std: float) -> float:
+    """A bound on γ_n over the whole unit cube, for a kernel of amplitude 1.
+
+    By D points of a grid the kernel splits into a part of rank D and a rest, at most r at any point; so γ_n
+    ≤ ½ D log(1 + n/(D σ²)) + ½ n r/σ². It holds for every grid: the best of some, or one label a cell, r = 0.
+    """
+    sides = np.unique(np.geomspace(1.0, n ** (1 / dim), GRIDS_TRIED).astype(int))
+    cells = sides.astype(float) ** dim
+    apart = dim * (0.5 / sides / np.asarray(kernel.lengthscale)) ** 2  # to the nearest point of the grid
+    rest = 1.0 - kernel.shape(apart) ** 2
+    known = 0.5 * cells * np.log1p(n / (cells * noise_std**2))
+    return float(min((known + 0.5 * n * rest / noise_std**2).min(), 0.5 * n * np.log1p(noise_std**-2)))

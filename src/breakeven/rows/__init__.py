@@ -1,0 +1,10 @@
+"""Rows by the names of their columns: one row becomes a point, a cost and a label. Needs no polars.
+
+There is no learner inside: `learner.decide(columns.point(row), cost=columns.cost(row), id=...)`.
+Reading order: reading (one value), columns (one row).
+"""
+
+from breakeven.rows.columns import Column, Columns, Feature
+from breakeven.rows.reading import Kind, read_value
+
+__all__ = ["Column", "Columns", "Feature", "Kind", "read_value"]

@@ -1,0 +1,177 @@
+"""Which column is what: the label, its cost, the type or the features; one row becomes one point.
+
+Numbers stay as they are, a category becomes one number for each that is known. Columns are plain data and are
+kept beside a learner, so that rows which come later are read as the first ones were.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from breakeven.errors import expect
+from breakeven.errors.expect import Array
+from breakeven.rows.reading import Kind, read_value
+
+
+class Column(Struct, frozen=True):
+    """A column by its name, what kind of value it holds, and what is declared of its numbers.
+
+    `unit` is for people to read. A number below `low` or above `high` is refused.
+
+    >>> Column("age", unit="years", low=0, high=120).value(61)
+    61.0
+    >>> Column("age", unit="years", low=0, high=120).value(610)
+    Traceback (most recent call last):
+    breakeven.errors.InvalidInput: age: expected a number from 0 to 120 years, got 610
+    """
+
+    name: str
+    kind: Kind = "number"
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        expect.text("name of a column", self.name)
+        if self.low is None and self.high is None:
+            return
+        if self.kind != "number":
+            expect.refuse(f"{self.name}: low, high", "a range only where there are numbers", self.kind)
+        low, high = self._ends
+        if not low < high:
+            expect.refuse(
+                f"{self.name}: low, high", "the lower number first", f"{low:g}, {high:g}", described=True
+            )
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return (
+            -np.inf if self.low is None else expect.finite(f"{self.name}: low", self.low),
+            np.inf if self.high is None else expect.finite(f"{self.name}: high", self.high),
+        )
+
+    def value(self, value: Any, *, required: bool = True) -> Any:
+        """One value as this column has it; None where it is missing and not `required`."""
+        known = read_value(self.name, value, self.kind, required=required)
+        if known is None or (self.low is None and self.high is None):
+            return known
+        low, high = self._ends
+        if not low <= known <= high:
+            expect.refuse(self.name, self.range, value)
+        return known
+
+    @property
+    def range(self) -> str:
+        """The declared range in words.
+
+        >>> Column("age", low=0).range, Column("bmi", unit="kg/m²", low=10, high=60).range
+        ('a number of at least 0', 'a number from 10 to 60 kg/m²')
+        """
+        low, high = self._ends
+        if high == np.inf:
+            words = f"a number of at least {low:g}"
+        elif low == -np.inf:
+            words = f"a number of at most {high:g}"
+        else:
+            words = f"a number from {low:g} to {high:g}"
+        return f"{words} {self.unit}" if self.unit else words
+
+
+class Feature(Column, frozen=True):
+    """A column that says something of an arrival: a number, true or false, or one of some `categories`.
+
+    `fill` is what stands for a missing value, where that was asked for: for a number the mean of those
+    seen, and for a category none.
+
+    >>> Feature("colour", "text", categories=("blue", "red")).numbers("red"), Feature("age").numbers(61)
+    ([0.0, 1.0], [61.0])
+    """
+
+    categories: tuple[str, ...] = ()
+    fill: float | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """A name for every number that it makes."""
+        return [f"{self.name} = {one}" for one in self.categories] if self.kind == "text" else [self.name]
+
+    def numbers(self, value: Any) -> list[float]:
+        """A value as numbers; a category that was never seen is none of them."""
+        known = self.value(value, required=self.fill is None)
+        if known is None:
+            return [self.fill or 0.0] * len(self.names)
+        return [float(known == one) for one in self.categories] if self.kind == "text" else [float(known)]
+
+
+class Columns(Struct, frozen=True, kw_only=True):
+    """What the columns of a row mean to a learner: a row in, a point, a cost and a label out.
+
+    With a `type_column` a point is one type; else it is the numbers of all `features`. `cost_column` says
+    what the label of a row costs, where that differs from row to row.
+
+    >>> sex = Feature("sex", "text", categories=("f", "m"))
+    >>> columns = Columns(label_column=Column("score"), features=(Feature("age"), sex))
+    >>> columns.names, columns.point({"age": 61.0, "sex": "m", "name": "Otto"}).tolist()
+    (['age', 'sex = f', 'sex = m'], [61.0, 0.0, 1.0])
+    >>> columns.label("12.5")
+    12.5
+    """
+
+    label_column: Column
+    features: tuple[Feature, ...] = ()
+    type_column: Column | None = None
+    cost_column: Column | None = None
+
+    def __post_init__(self) -> None:
+        if (self.type_column is None) == (not self.features):
+            expect.refuse(
+                "columns", "features or a type_column", "both" if self.features else "neither", described=True
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """A name for every number of a point."""
+        return [name for one in self.features for name in one.names]
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a point has."""
+        return len(self.names)
+
+    def point(self, row: Mapping[str, Any]) -> Any:
+        """What a learner is asked about, from one row; values that are not needed are ignored."""
+        if self.type_column is not None:
+            return self.type_column.value(_value(row, self.type_column))
+        return np.array([number for one in self.features for number in one.numbers(_value(row, one))])
+
+    def cost(self, row: Mapping[str, Any]) -> float | None:
+        """What the label of a row costs; None where no column says so.
+
+        >>> age, exam = Feature("age"), Column("exam")
+        >>> columns = Columns(label_column=Column("score"), features=(age,), cost_column=exam)
+        >>> columns.cost({"age": 61, "exam": 40})
+        40.0
+        """
+        if self.cost_column is None:
+            return None
+        value = self.cost_column.value(_value(row, self.cost_column))
+        return expect.positive(self.cost_column.name, value)
+
+    def label(self, value: Any) -> float:
+        """A label as a learner takes it."""
+        return float(self.label_column.value(value))
+
+    def with_fills(self, means: Array) -> "Columns":
+        """The same, but a missing number stands at its mean from now on, and a missing category is none."""
+        fills = dict(zip(self.names, means.tolist(), strict=True))
+        filled = (replace(one, fill=fills[one.name] if one.kind != "text" else 0.0) for one in self.features)
+        return replace(self, features=tuple(filled))
+
+
+def _value(row: Mapping[str, Any], column: Column) -> Any:
+    if column.name not in row:
+        expect.refuse("row", f"a value for {column.name!r}", sorted(map(str, row)))
+    return row[column.name]

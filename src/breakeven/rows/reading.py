@@ -1,0 +1,129 @@
+"""How one value is read: as a number, as true or false, as a whole number, or as text.
+
+A whole column of a table is read in the same way (`breakeven.tables.kinds`); a test holds the two together.
+"""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from math import inf, nan
+from typing import Any, Literal
+
+import numpy as np
+
+from breakeven.errors import expect
+
+Kind = Literal["number", "truth", "whole", "text"]
+
+LARGEST_VALUE = 1e30  # the squares of such numbers, and what is computed from them, are finite
+MISSING_WORDS = [
+    "", "?", "na", "n/a", "#n/a", "#na", "#n/a n/a", "<na>", "nan", "-nan", "+nan", "1.#ind", "-1.#ind",
+    "1.#qnan", "-1.#qnan", "null", "none",
+]  # fmt: skip
+TRUTH_WORDS = {"true": 1, "false": 0, "1": 1, "0": 0, "1.0": 1, "0.0": 0}
+KIND_WORDS: dict[Kind, str] = {
+    "number": "a finite number",
+    "truth": "true or false",
+    "whole": "a whole number of 64 bits",
+    "text": "text or a whole number",
+}
+MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which is not imported to know them
+SPACES = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+WHOLE = re.compile(r"[+-]?[0-9]+")
+
+
+def read_value(name: str, value: Any, kind: Kind, *, required: bool = True) -> Any:
+    """The value of the column `name`; None where it is missing and not `required`.
+
+    >>> read_value("age", " 61", "number"), read_value("ward", 3, "text")
+    (61.0, '3')
+    >>> read_value("age", "n/a", "number", required=False) is None
+    True
+    >>> read_value("age", "sixty", "number")
+    Traceback (most recent call last):
+    breakeven.errors.InvalidInput: age: expected a finite number, got 'sixty'
+    """
+    known = None if type(value).__name__ in MISSING_TYPES else ONE_VALUE[kind](value)
+    if known is None and (required or not is_missing(value, kind)):
+        expected, hint = complaint(value, kind)
+        expect.refuse(name, f"{expected} ({hint})" if hint else expected, value)
+    return known
+
+
+def is_missing(value: Any, kind: Kind) -> bool:
+    """Whether a value says that there is none; in text only the empty one does: NA may be Namibia."""
+    if isinstance(value, str):
+        return value == "" if kind == "text" else _stripped(value).lower() in MISSING_WORDS
+    if value is None or type(value).__name__ in MISSING_TYPES:
+        return True
+    return isinstance(value, float | np.floating) and bool(value != value)
+
+
+def complaint(value: Any, kind: Kind) -> tuple[str, str]:
+    """What was expected where this came instead, and a hint, if there is one."""
+    if kind == "number" and LARGEST_VALUE < abs(_float(value)) < inf:
+        return f"a number of size {LARGEST_VALUE:g} at most", "choose a larger unit"
+    if kind == "number" and isinstance(value, str) and "," in value:
+        return KIND_WORDS[kind], "write decimals with a point, and thousands without a sign"
+    return KIND_WORDS[kind], ""
+
+
+# -- one reader a kind: None where the value is not of that kind --------------------------------------
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, str):
+        word = _stripped(value)
+        number = float(word) if DECIMAL.fullmatch(word) else nan
+    else:
+        number = _float(value) if expect.is_number(value) or isinstance(value, Decimal) else nan
+    return number if abs(number) <= LARGEST_VALUE else None
+
+
+def _truth(value: Any) -> int | None:
+    if isinstance(value, bool | np.bool_):
+        return int(value)
+    if isinstance(value, str):
+        return TRUTH_WORDS.get(_stripped(value).lower())
+    is_one_or_zero = expect.is_number(value) or isinstance(value, Decimal)
+    return TRUTH_WORDS.get(str(value)) if is_one_or_zero else None
+
+
+def _whole(value: Any) -> int | None:
+    number: int | None = None
+    if isinstance(value, str):
+        word = _stripped(value)
+        number = int(word) if WHOLE.fullmatch(word) and len(word) <= 4_000 else None
+    elif isinstance(value, Decimal) or expect.is_number(value):
+        number = int(value) if abs(_float(value)) < inf and value == int(value) else None
+    return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return str(value) if value and expect.encodable(value) else None
+    return str(int(value)) if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
+
+
+ONE_VALUE: dict[Kind, Callable[[Any], Any]] = {
+    "number": _number,
+    "truth": _truth,
+    "whole": _whole,
+    "text": _text,
+}
+
+
+def _stripped(text: str) -> str:
+    return text.strip(SPACES)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return nan
+    except OverflowError:
+        return inf

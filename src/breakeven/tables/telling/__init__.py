@@ -1,1 +1,0 @@
-"""A run as pictures and words."""
