@@ -7,12 +7,12 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from breakeven.cli.demo import EXAM, patients
-from breakeven.tables.reading.cases import read_cases
-from breakeven.tables.running.run import run
 
 from breakeven import GaussianProcess, Learner, Prior, Value, simulate
+from breakeven.cli.demo_command import EXAM_COST, patients
+from breakeven.tables.cases import read_cases
 from breakeven.tables.options import Options
+from breakeven.tables.run import run
 from breakeven_research.datasets import BRANIN, branin_stream
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
@@ -23,17 +23,17 @@ PRICE, ROUNDS, MOMENTS, STEPS = 100.0, 300, (20, 100), 61
 
 def draw_diabetes() -> None:
     """The running cost a patient, split into exams and errors, below that of examining everyone."""
-    options = Options(label="score", cost=EXAM)
+    options = Options(label="score", cost=EXAM_COST)
     decisions = run(read_cases(patients(), options), options).decisions.collect()
     seen = np.arange(1, len(decisions) + 1)
-    spend = EXAM * decisions["wants_label"].to_numpy().cumsum() / seen
+    spend = EXAM_COST * decisions["wants_label"].to_numpy().cumsum() / seen
     loss = spend + decisions["error"].to_numpy().cumsum() / seen
     figure, axes = plt.subplots(figsize=(8.0, 3.6), dpi=160, layout="constrained")
     axes.fill_between(seen, 0, spend, color=SPENT, linewidth=0)
     axes.fill_between(seen, spend, loss, color=MISSED, linewidth=0)
     axes.plot(seen, loss, color=INK, linewidth=1.2)
-    axes.axhline(EXAM, color=INK, linewidth=1.2, linestyle=(0, (5, 3)))
-    axes.text(seen[-1], EXAM + 3, "examine everyone", ha="right", color=INK)
+    axes.axhline(EXAM_COST, color=INK, linewidth=1.2, linestyle=(0, (5, 3)))
+    axes.text(seen[-1], EXAM_COST + 3, "examine everyone", ha="right", color=INK)
     axes.text(300, 8, "spent on exams", color="white", ha="center")
     axes.text(300, 40, "missed by predictions", color=INK, ha="center")
     axes.annotate(

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from breakeven.cli import main
-from breakeven.cli.interrupt import interruptible
+from breakeven.cli.failures import interruptible
 from breakeven.tables import TableLearner
 from tests.tables.samples import smooth, typed
 
@@ -59,7 +59,7 @@ def test_other_rules_prices_and_orders_follow(capsys, cases, own):
         "label everyone",
         "Other rules",
         "random, equal spend",
-        "At other prices",
+        "At other costs",
         "Over shuffled orders",
     ]
     places = [out.index(part) for part in parts]
@@ -93,6 +93,28 @@ def test_all_options_together(capsys, own):
     assert pl.read_parquet(own / "bill" / "decisions.parquet")["id"][0] == "p59"
     learner = TableLearner.open(own / "bill")
     assert learner.decide({"a": 0.0, "b": 1.0, "sex": "m", "price": 0.7}, id="new").cost == 0.7
+
+
+def test_a_configuration_file_says_the_same_and_the_command_line_wins(capsys, cases, own):
+    config = own / "bill.toml"
+    config.write_text('table = "cases.csv"\nlabel = "y"\ncost = 9\nsweep = false\nfeatures = ["a", "b"]\n')
+    words = ("--config", config, "--cost", 0.5, "--out", own / "bill", "--json")
+    code, out, err = simulate(capsys, *words)
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert (told["options"]["cost"], told["options"]["sweep"], told["sweep"]) == (0.5, False, None)
+    plain = ("--label", "y", "--cost", 0.5, "--no-sweep", "--out", own / "other", "--json")
+    assert json.loads(simulate(capsys, cases, *plain)[1])["rows"] == told["rows"]
+
+
+def test_a_wrong_configuration_file_is_one_line(capsys, own):
+    (own / "bill.toml").write_text('lable = "y"\n')
+    code, out, err = simulate(capsys, "--config", own / "bill.toml")
+    assert (code, out) == (2, "")
+    assert err.startswith(
+        f"breakeven: {own / 'bill.toml'}: expected the name of an option, got 'lable'; did you"
+    )
+    assert err.endswith("mean 'table' or 'label'?\n")
 
 
 def test_types_from_standard_input(breakeven, own):
@@ -153,7 +175,7 @@ def test_ctrl_c_prints_the_bill_so_far_and_writes_what_is_done(own):
     assert "Interrupted: all numbers are of the first" in out
     summary = json.loads((own / "bill" / "summary.json").read_text())
     assert (summary["whole"], summary["cases"]) == (False, TableLearner.open(own / "bill").learner.rounds)
-    assert summary["unfinished"] == ["other prices"]
+    assert summary["unfinished"] == ["other costs"]
 
 
 def test_ctrl_c_after_the_bill_shows_what_was_compared_by_then(cases, own):
@@ -180,7 +202,7 @@ def test_a_second_ctrl_c_ends_at_once():
 def test_who_is_told_to_terminate_leaves_the_bill_and_nothing_else(monkeypatch, cases, own):
     (own / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(own / "tmp"))
-    on_disk = "from breakeven.tables.running import record; record.IN_MEMORY = 0"
+    on_disk = "from breakeven.tables import record; record.IN_MEMORY = 0"
     with started(own, cases, "--cost", 0.5, "--trials", 100_000, before=on_disk) as running:
         wait_for(running, own / "bill" / "summary.json")
         assert list((own / "tmp").iterdir())
@@ -218,10 +240,10 @@ def test_a_bar_is_drawn_on_a_terminal_and_shows_rounds_and_money(own):
 
 def test_the_bill_goes_where_standard_output_goes_though_a_bar_is_drawn(cases, own):
     drawn, printed = on_terminal(own, cases, "--cost", 0.5, "--compare")
-    for part in ("other rules", "other prices"):
+    for part in ("other rules", "other costs"):
         assert part in drawn
     assert printed.startswith(f"{cases}: 80 cases in ")
-    for part in ("label everyone", "Other rules", "At other prices", "Open"):
+    for part in ("label everyone", "Other rules", "At other costs", "Open"):
         assert part in printed
         assert part not in drawn
 
@@ -298,9 +320,9 @@ def test_bad_input_is_one_line_that_names_the_place(capsys, own, make, words, me
 
 
 REFUSED = {
-    "no price": ((), "cost: expected what a label costs, or a column that says so, got None"),
+    "no cost": ((), "cost: expected what a label costs, or a column that says so, got None"),
     "one trial": (("--cost", "1", "--trials", "1"), "trials: expected 0, or 2 at least"),
-    "a price below 0": (("--cost", "-1"), "cost: expected a positive, finite number, got -1.0"),
+    "a cost below 0": (("--cost", "-1"), "cost: expected a positive, finite number, got -1.0"),
     "no such rule": (("--cost", "1", "--rule", "coin"), "Invalid value for '--rule'"),
 }
 

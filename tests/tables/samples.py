@@ -3,11 +3,11 @@
 import numpy as np
 import polars as pl
 
+from breakeven.tables import from_table
+from breakeven.tables.cases import read_cases
 from breakeven.tables.options import Options
-from breakeven.tables.reading.cases import read_cases
-from breakeven.tables.reading.frames import framed
-from breakeven.tables.reading.source import open_table
-from breakeven.tables.running.run import run
+from breakeven.tables.run import run
+from breakeven.tables.sources import framed, open_table
 
 
 def smooth(rows=120, seed=0, unit=1.0):
@@ -27,8 +27,8 @@ def typed(rows=400, types=5, seed=0):
 
 
 def asked_for(**options):
-    price = {} if "cost_column" in options else {"cost": 1.0}
-    return Options(**{"label": "y", **price, **options})
+    cost = {} if "cost_column" in options else {"cost": 1.0}
+    return Options(**{"label": "y", **cost, **options})
 
 
 def cases_of(frame, **options):
@@ -46,3 +46,8 @@ def run_of(frame, seeds=None, stop=lambda: False, **options):
     cases, asked = cases_of(frame, **options)
     owned = None if seeds is None else read_cases(framed("seeds", seeds), asked, cases.columns)
     return run(cases, asked, seeds=owned, stop=stop)
+
+
+def bill_of(frame, **options):
+    """What comes of a frame whose labels are called y; other costs are run only where they are asked for."""
+    return from_table(frame, **{"label": "y", "sweep": False, **options})

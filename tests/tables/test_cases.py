@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 from breakeven.errors import InvalidInput
-from breakeven.tables.reading.cases import read_cases
-from breakeven.tables.reading.frames import framed
-from breakeven.tables.reading.source import BadTable, open_table
+from breakeven.tables.cases import read_cases
+from breakeven.tables.sources import BadTable, framed, open_table
 from tests.tables.samples import cases_in, cases_of, run_of, smooth
 
 TABLE = pl.DataFrame(
@@ -240,14 +239,14 @@ FAULTS = {
         {"type": "y"},
         "column 'y': expected a type other than the label, got the label itself",
     ),
-    "the label a price": ({"cost_column": "y"}, "column 'y': expected prices other than the label, got the"),
+    "the label a cost": ({"cost_column": "y"}, "column 'y': expected costs other than the label, got the"),
     "an id twice": (
         {"id": "sex", "features": ("age",)},
         "row 3, column 'sex': expected an id only once, got 'f' again",
     ),
-    "a price of nothing": (
+    "a cost of nothing": (
         {"cost_column": "zero", "features": ("age",)},
-        "row 2, column 'zero': expected a positive price, got 0",
+        "row 2, column 'zero': expected a positive cost, got 0",
     ),
     "a constant feature": (
         {"features": ("age", "same")},
@@ -372,11 +371,11 @@ def test_a_row_without_a_needed_value_is_refused():
 
 
 OPTIONS = {
-    "no price": ({"cost": None}, "cost: expected what a label costs, or a column that says so"),
-    "two prices": ({"cost": 1.0, "cost_column": "price"}, "cost: expected none beside the prices in 'price'"),
+    "no cost": ({"cost": None}, "cost: expected what a label costs, or a column that says so"),
+    "two costs": ({"cost": 1.0, "cost_column": "price"}, "cost: expected none beside the costs in 'price'"),
     "a type and features": ({"type": "sex", "features": ("age",)}, "features: expected none beside a type"),
     "an unknown rule": ({"rule": "coin"}, "rule: expected one of 'value'"),
-    "a negative price": ({"cost": -1.0}, "cost: expected a positive, finite number"),
+    "a negative cost": ({"cost": -1.0}, "cost: expected a positive, finite number"),
 }
 
 

@@ -7,18 +7,17 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import breakeven
 from breakeven.errors import InvalidInput
 from breakeven.files import UnwritableFolder
-from breakeven.tables import TableLearner, from_table
-from breakeven.tables.reading.source import BadTable
-from breakeven.tables.running.learner import UnreadableBill
-from tests.tables.samples import smooth, typed
+from breakeven.tables import TableLearner
+from breakeven.tables.sources import BadTable
+from breakeven.tables.table_learner import UnreadableBill
+from tests.tables.samples import bill_of, smooth, typed
 
 
 @pytest.fixture(scope="module")
 def outcome():
-    return from_table(smooth(150), label="y", cost=0.5, compare=True, sweep=True, trials=3)
+    return bill_of(smooth(150), cost=0.5, compare=True, sweep=True, trials=3)
 
 
 # -- rows ------------------------------------------------------------------------------------------------
@@ -39,14 +38,14 @@ def test_rows_add_up(outcome):
 
 
 def test_errors_are_in_money_where_a_unit_of_error_has_its_price():
-    row = from_table(smooth(80), label="y", cost=2.0, error_cost=4.0).rows[2]
+    row = bill_of(smooth(80), cost=2.0, error_cost=4.0).rows[2]
     assert row.total == pytest.approx(row.spend + 4.0 * 80 * row.mean_error)
 
 
 @pytest.mark.parametrize("prices", [{"cost": 0.3}, {"cost_column": "price"}], ids=["one", "a column"])
 def test_who_labels_everyone_saves_nothing_to_the_last_digit(prices):
     frame = typed(1200).with_columns(pl.Series("price", np.random.default_rng(0).uniform(0.1, 0.7, 1200)))
-    everyone, _, ours = from_table(frame, label="y", type="kind", rule="always", **prices).rows
+    everyone, _, ours = bill_of(frame, type="kind", rule="always", **prices).rows
     assert (ours.spend, ours.saved) == (everyone.spend, 0.0)
     assert prices != {"cost": 0.3} or ours.spend == 360.0
 
@@ -145,10 +144,8 @@ def test_what_polars_cannot_write_names_the_file(tmp_path, monkeypatch, outcome)
 
 def test_pandas_and_polars_give_the_same():
     frame = smooth(80).with_columns(pl.Series("sex", ["f", "m"] * 40))
-    ours = breakeven.from_table(frame, label="y", cost=0.5, features=["a", "b", "sex"])
-    theirs = breakeven.from_table(
-        pd.DataFrame(frame.to_dict(as_series=False)), label="y", cost=0.5, features=["a", "b", "sex"]
-    )
+    ours = bill_of(frame, cost=0.5, features=["a", "b", "sex"])
+    theirs = bill_of(pd.DataFrame(frame.to_dict(as_series=False)), cost=0.5, features=["a", "b", "sex"])
     assert theirs.decisions.equals(ours.decisions)
 
 
@@ -162,19 +159,19 @@ def test_pandas_types_of_all_kinds_are_understood():
             "y": [1.0, 2.0, 3.0, np.nan],
         }
     )
-    outcome = from_table(frame, label="y", cost=1.0, features=["n", "c", "t"], order="d", missing="mean")
+    outcome = bill_of(frame, cost=1.0, features=["n", "c", "t"], order="d", missing="mean")
     assert len(outcome.run.cases) == 3
     assert outcome.run.cases.columns.names == ["n", "c = u", "c = v", "t = x"]
 
 
 def test_what_is_no_frame_is_refused():
     with pytest.raises(InvalidInput, match="df: expected a frame of polars or pandas, got"):
-        from_table([[1.0, 2.0]], label="y", cost=1.0)
+        bill_of([[1.0, 2.0]], cost=1.0)
 
 
 def test_a_name_alone_is_one_feature():
     frame = smooth(40).rename({"a": "ab"}).with_columns(pl.Series("a", range(40)))
-    assert from_table(frame, label="y", cost=0.5, features="ab").run.cases.columns.names == ["ab"]
+    assert bill_of(frame, cost=0.5, features="ab").run.cases.columns.names == ["ab"]
 
 
 @pytest.mark.parametrize(
@@ -186,15 +183,15 @@ def test_a_name_alone_is_one_feature():
 )
 def test_one_trial_or_fewer_than_none_are_refused(trials, message):
     with pytest.raises(InvalidInput, match=message):
-        from_table(smooth(40), label="y", cost=0.5, trials=trials)
+        bill_of(smooth(40), cost=0.5, trials=trials)
 
 
 def test_owned_labels_are_not_those_of_the_cases():
     frame = smooth(60).with_columns(pl.int_range(60).alias("case"))
     with pytest.raises(BadTable, match=r"seed labels, row 1, column 'case': expected labels of other"):
-        from_table(frame, label="y", cost=1.0, id="case", seed_labels=frame.tail(5))
+        bill_of(frame, cost=1.0, id="case", seed_labels=frame.tail(5))
 
 
 def test_seed_labels_come_from_a_frame_too():
-    outcome = from_table(typed(), label="y", cost=2.0, type="kind", seed_labels=typed(50, seed=1))
+    outcome = bill_of(typed(), cost=2.0, type="kind", seed_labels=typed(50, seed=1))
     assert outcome.run.noise.words == "pooled within types from 50 labels already owned"

@@ -11,11 +11,11 @@ from breakeven import GaussianProcess, Learner, TypeMeans, Value, simulate
 from breakeven.beliefs import Prior
 from breakeven.errors import InvalidInput
 from breakeven.learner.bulk import stream as compiled
-from breakeven.tables.billing.bill import row_of
+from breakeven.tables import record as bulk
+from breakeven.tables.billing import row_of
+from breakeven.tables.noise import noise_of
 from breakeven.tables.outcome import Outcome
-from breakeven.tables.running import bulk
-from breakeven.tables.running.noise import noise_of
-from breakeven.tables.running.run import _Walk
+from breakeven.tables.run import _Walk
 from breakeven.values import Decision
 from tests.tables.samples import cases_of, run_of, smooth, typed
 
@@ -278,7 +278,7 @@ def both_ways(frame, **options):
     alone = run_of(frame, **asked)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiled, "SHORTEST", 1)
-        patch.setattr(bulk, "CHUNK", 100)
+        patch.setattr(bulk, "ROUNDS_AT_ONCE", 100)
         patch.setattr(_Walk, "_replayed", None)
         together = run_of(frame, **asked)
     assert_frame_equal(together.decisions.collect(), alone.decisions.collect(), check_exact=True)
@@ -322,8 +322,8 @@ def test_compiled_loops_give_every_reason():
 def test_long_tables_are_kept_on_disk(monkeypatch):
     frame = smooth(100)
     here = run_of(frame).decisions.collect()
-    monkeypatch.setattr("breakeven.tables.running.record.IN_MEMORY", 10)
-    monkeypatch.setattr("breakeven.tables.running.record.KEPT", 16)
+    monkeypatch.setattr("breakeven.tables.record.IN_MEMORY", 10)
+    monkeypatch.setattr("breakeven.tables.record.KEPT_AS_OBJECTS", 16)
     run = run_of(frame)
     folder = run.record._folder
     assert len(list(folder.iterdir())) > 3

@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from breakeven.tables.cases import read_cases
 from breakeven.tables.options import Options
-from breakeven.tables.reading.cases import read_cases
-from breakeven.tables.reading.source import BadTable, open_table
+from breakeven.tables.sources import BadTable, open_table
 
 FRAME = pl.DataFrame({"a": [1.0, 2.0, 4.0], "b": [1.0, 0.0, 1.0], "y": [0.5, 1.5, -2.0]})
 KINDS = {
@@ -117,7 +117,7 @@ def test_ctrl_c_is_heard_while_standard_input_is_read(tmp_path):
     command = [
         sys.executable,
         "-c",
-        "from breakeven.tables.reading.source import open_table; open_table('-')",
+        "from breakeven.tables.sources import open_table; open_table('-')",
     ]
     streams = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, **streams, env={**os.environ, "TMPDIR": str(tmp_path)}) as reading:
@@ -135,7 +135,7 @@ def test_ctrl_c_is_heard_while_standard_input_is_read(tmp_path):
 def test_batches_are_in_order_and_whole(tmp_path, monkeypatch):
     frame = pl.DataFrame({"a": range(1000), "y": range(1000)})
     frame.write_csv(tmp_path / "long.csv")
-    monkeypatch.setattr("breakeven.tables.reading.source.BATCH", 64)
+    monkeypatch.setattr("breakeven.tables.sources.ROWS_AT_ONCE", 64)
     batches = list(open_table(tmp_path / "long.csv").batches(["a", "y"]))
     assert len(batches) > 5
     assert_frame_equal(pl.concat(batches).cast(pl.Int64), frame)

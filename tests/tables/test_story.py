@@ -4,13 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from breakeven.tables import TableLearner, from_table
-from breakeven.tables.telling import points, predicted, story
-from breakeven.tables.telling.configuration import configuration
+from breakeven.tables import TableLearner, pictures, story
+from breakeven.tables.outcome import configuration
 from breakeven.values.amounts import amount
-from tests.tables.samples import run_of, smooth, typed
+from tests.tables.samples import bill_of, run_of, smooth, typed
 
-PRICES = np.random.default_rng(1).lognormal(-1.0, 0.8, 80)
+COSTS = np.random.default_rng(1).lognormal(-1.0, 0.8, 80)
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +42,9 @@ def test_facts_say_what_the_bill_is_about(run):
     assert story.facts(run) == ["150 cases", "label `y`", "0.5 a label", "being wrong by 1 costs 1"]
 
 
-def test_facts_say_where_prices_come_from():
+def test_facts_say_where_costs_come_from():
     run = run_of(typed(30).with_columns(price=2.0), type="kind", cost=None, cost_column="price")
-    assert "prices from `price`, on average 2 a label" in story.facts(run)
+    assert "costs from `price`, on average 2 a label" in story.facts(run)
 
 
 def test_noise_is_spoken_of_only_where_it_is_known_and_matters(run, unbought):
@@ -59,7 +58,7 @@ def test_noise_is_spoken_of_only_where_it_is_known_and_matters(run, unbought):
 
 
 def test_charts_are_thinned_and_keep_the_last_case(monkeypatch):
-    monkeypatch.setattr(points, "MOST_POINTS", 30)
+    monkeypatch.setattr(pictures, "MOST_POINTS", 30)
     charts = charts_of(run_of(smooth(200), cost=0.5))
     assert set(charts) == {"money", "error", "bought", "predicted", "calibration"}
     assert all(sum(len(line.x) for line in chart.lines) <= 30 for chart in charts.values())
@@ -95,7 +94,7 @@ def test_where_everything_is_labelled_there_are_no_errors():
 @pytest.mark.parametrize(
     ("rule", "limit", "words"),
     [
-        ("value", "its price", "one that would save more than its price"),
+        ("value", "its cost", "one that would save more than it costs"),
         ("threshold", "threshold", "its uncertainty lies above the threshold"),
         ("variable", "limit", "above a limit that moves with every answer"),
         ("random", None, "drawn at random, whatever its uncertainty"),
@@ -116,8 +115,8 @@ def test_who_never_asks_has_nothing_to_draw_but_errors(unbought):
     assert "80 cases came before anything was known; intervals of theirs are left out." in said
 
 
-def test_where_prices_differ_savings_are_in_prices():
-    frame = smooth(80).with_columns(price=pl.Series(PRICES))
+def test_where_costs_differ_savings_are_per_cost():
+    frame = smooth(80).with_columns(price=pl.Series(COSTS))
     run = run_of(frame, cost=None, cost_column="price", features=("a", "b"))
     drawn = lines_of(charts_of(run)["bought"])
     assert set(drawn["reference"].y) == {1.0}
@@ -139,10 +138,10 @@ def test_all_that_is_one_rules_has_its_name(run):
 
 
 def test_intervals_are_judged_by_what_they_held():
-    assert predicted._verdict(0.0, 400).endswith("0.0% of the labels, fewer than promised: predictions are "
+    assert pictures._verdict(0.0, 400).endswith("0.0% of the labels, fewer than promised: predictions are "
                                                  "less sure than they say.")  # fmt: skip
-    assert predicted._verdict(1.0, 400).endswith("predictions are surer than they say.")
-    assert predicted._verdict(1.0, 4).endswith("about as many as promised.")
+    assert pictures._verdict(1.0, 400).endswith("predictions are surer than they say.")
+    assert pictures._verdict(1.0, 4).endswith("about as many as promised.")
 
 
 def test_tables_beside_charts_are_short_whatever_the_run():
@@ -163,7 +162,7 @@ def test_labels_that_are_all_alike_have_a_story():
 
 def test_no_ids_and_no_features_are_in_the_story_unless_ids_are_asked_for():
     frame = smooth(60).with_columns(who=pl.Series([f"secret-{i}" for i in range(60)]))
-    outcome = from_table(frame, label="y", cost=0.5, id="who")
+    outcome = bill_of(frame, cost=0.5, id="who")
     assert "secret" not in str(outcome.bill)
     assert f"{frame['a'][3]}" not in str(outcome.bill)
     outcome.ids = True
@@ -181,7 +180,7 @@ def started(text):
 
 def test_the_program_runs_as_it_is_and_keeps_what_it_learns(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    outcome = from_table(smooth(60), label="y", cost=0.1)
+    outcome = bill_of(smooth(60), cost=0.1)
     outcome.write("some/bill")
     program = started(outcome.bill.configuration)
     decision = program["decide"]({"a": 9.0, "b": -9.0})
@@ -191,10 +190,10 @@ def test_the_program_runs_as_it_is_and_keeps_what_it_learns(tmp_path, monkeypatc
     assert (again.rounds, again.rule.horizon, len(again.pending)) == (61, 120, 0)
 
 
-def test_the_program_reads_ids_and_prices_from_the_row(tmp_path, monkeypatch):
+def test_the_program_reads_ids_and_costs_from_the_row(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = typed(60).with_columns(price=2.0, who=pl.int_range(60))
-    outcome = from_table(frame, label="y", type="kind", cost_column="price", id="who")
+    outcome = bill_of(frame, type="kind", cost_column="price", id="who")
     outcome.write("bill")
     decision = started(outcome.bill.configuration)["decide"]({"kind": "new", "price": 7.0, "who": 1000})
     assert (decision.id, decision.cost) == ("1000", 7.0)
@@ -216,6 +215,6 @@ def test_a_horizon_still_to_come_is_kept():
 def test_odd_names_do_not_break_the_program(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     odd = 'a "quoted"\n\'\'\' """ name'
-    outcome = from_table(typed(40).rename({"kind": odd}), label="y", cost=1.0, type=odd)
+    outcome = bill_of(typed(40).rename({"kind": odd}), cost=1.0, type=odd)
     outcome.write("it's a folder")
     assert started(outcome.bill.configuration)["decide"]({odd: "t1"}).id == "41"

@@ -9,13 +9,11 @@ import pytest
 from breakeven import algorithm1, simulate
 from breakeven.beliefs.gp import SMOOTHNESS, kernel_named
 from breakeven.errors import InvalidInput
-from breakeven.planning.guarantees import information_gain, proven
 from breakeven.planning.plan import plan
-from breakeven.planning.setting import Setting
-from breakeven.planning.streams import function_values, stream_of
+from breakeven.planning.prospect import Prospect, function_values, information_gain, proven, stream_of
 from breakeven.theory import greedy_information_gain, label_bound
 
-TYPES = Setting(types=6, rounds=300, cost=3.0, noise_std=0.4, trials=2)
+TYPES = Prospect(types=6, rounds=300, cost=3.0, noise_std=0.4, trials=2)
 
 every_kernel = pytest.mark.parametrize("name", SMOOTHNESS)
 
@@ -37,13 +35,13 @@ def test_a_function_is_as_alike_at_two_points_as_its_kernel_says(name):
     assert draws.T @ draws / len(draws) == pytest.approx(kernel(points, points), abs=0.07)
 
 
-@pytest.mark.parametrize("setting", [TYPES, Setting(dim=3, rounds=1_500, cost=1.0, noise_std=0.2)])
-def test_streams_differ_by_trial_and_seed_only(setting):
-    one, again, other = (stream_of(setting, trial) for trial in (0, 0, 1))
+@pytest.mark.parametrize("prospect", [TYPES, Prospect(dim=3, rounds=1_500, cost=1.0, noise_std=0.2)])
+def test_streams_differ_by_trial_and_seed_only(prospect):
+    one, again, other = (stream_of(prospect, trial) for trial in (0, 0, 1))
     assert np.array_equal(one.labels, again.labels)
     assert not np.array_equal(one.labels, other.labels)
-    assert not np.array_equal(one.labels, stream_of(msgspec.structs.replace(setting, seed=1), 0).labels)
-    assert np.std(one.labels - one.truth) == pytest.approx(setting.noise_std, rel=0.15)
+    assert not np.array_equal(one.labels, stream_of(msgspec.structs.replace(prospect, seed=1), 0).labels)
+    assert np.std(one.labels - one.truth) == pytest.approx(prospect.noise_std, rel=0.15)
 
 
 def test_a_plan_scores_as_a_bill_does():
@@ -80,18 +78,18 @@ def test_the_gain_of_many_labels_is_far_less_than_that_of_as_many_alone():
 
 def test_the_most_labels_hold_however_arrivals_are_split():
     K, T = 5, 1_000
-    setting = Setting(types=K, rounds=T, cost=50.0, noise_std=0.1, trials=1)
-    most = plan(setting).proven.labels
+    prospect = Prospect(types=K, rounds=T, cost=50.0, noise_std=0.1, trials=1)
+    most = plan(prospect).proven.labels
     for split in ([200] * 5, [996, 1, 1, 1, 1], [400, 300, 200, 99, 1]):
-        assert label_bound(split, label_cost=50.0, noise_std=0.1, delta=setting.delta).sum() <= most
+        assert label_bound(split, label_cost=50.0, noise_std=0.1, delta=prospect.delta).sum() <= most
 
 
 @pytest.mark.parametrize("rounds", [1_000, 100_000])
 def test_the_largest_total_is_known_for_any_number_of_rounds(rounds):
-    found = proven(Setting(dim=2, rounds=rounds, cost=5.0, noise_std=0.3))
+    found = proven(Prospect(dim=2, rounds=rounds, cost=5.0, noise_std=0.3))
     assert sqrt(rounds) < found.labels <= rounds < found.total < float("inf")
 
 
 def test_the_lengthscale_may_not_vanish():
     with pytest.raises(InvalidInput, match="lengthscale: expected a positive, finite number, got 0"):
-        Setting(dim=1, rounds=10, cost=1.0, noise_std=0.1, lengthscale=0.0)
+        Prospect(dim=1, rounds=10, cost=1.0, noise_std=0.1, lengthscale=0.0)

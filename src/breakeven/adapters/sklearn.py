@@ -24,7 +24,7 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     A label costs `label_cost`, a unit of error `error_cost`, and `horizon` rows are expected in all; left
     out, as many again as came. The noise is fitted unless `noise_std` is given. A `kernel` gives the family
     and a start: its parameters are fitted, to inputs of any scale. `learner_` is the `Learner` underneath: it
-    has the bill, what is awaited, and `reprice` for prices that change.
+    has the bill, what is awaited, and `reprice` for costs that change.
 
     >>> X = np.linspace(0.0, 6.0, 60).reshape(-1, 1)
     >>> regressor = BreakevenRegressor(label_cost=0.2, noise_std=0.1, horizon=60)

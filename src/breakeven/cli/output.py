@@ -29,7 +29,7 @@ DoneOfAll = Callable[[int, int | None], None]
 DoneByName = Callable[[str, int, int], None]
 
 LINE_WIDTH = 80
-BILL_COLUMNS = ("labels", "spend", "mean error", "total", "saved")
+WAY_COLUMNS = ("labels", "spend", "mean error", "total", "saved")
 
 
 def print_json(document: object, to: TextIO | None = None) -> None:
@@ -101,8 +101,8 @@ def _as_plain(value: Any) -> Any:
 def table_of_ways(rows: "Sequence[BillRow]", *, intervals: bool = False) -> list[str]:
     """A row for each way to go about the stream."""
     if not intervals:
-        return table([("", *BILL_COLUMNS), *map(cells, rows)])
-    return table([("", *BILL_COLUMNS, "total from", "to"), *((*cells(row), *_interval(row)) for row in rows)])
+        return table([("", *WAY_COLUMNS), *map(cells, rows)])
+    return table([("", *WAY_COLUMNS, "total from", "to"), *((*cells(row), *_interval(row)) for row in rows)])
 
 
 def cells(row: "BillRow") -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def table_of_costs(sweep: "Sweep") -> list[str]:
     rows = zip(sweep.label_costs, numbers, sweep.saved, strict=True)
     return table(
         [
-            ("a label costs", *BILL_COLUMNS),
+            ("a label costs", *WAY_COLUMNS),
             *((amount(cost), *some, amount(saved)) for cost, some, saved in rows),
         ]
     )

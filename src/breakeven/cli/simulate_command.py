@@ -40,7 +40,7 @@ def _parameters() -> Iterator[Parameter]:
     hints = get_type_hints(FileOptions, include_extras=True)
     known = {one.name: one for one in fields(FileOptions)}
     help = _meta(hints["table"]).description
-    file = Annotated[str | None, typer.Argument(metavar="[FILE]", help=help, show_default=False)]
+    file = Annotated[str | None, typer.Argument(metavar="FILE", help=help, show_default=False)]
     yield Parameter("table", Parameter.KEYWORD_ONLY, default=None, annotation=file)
     config = typer.Option(
         metavar="FILE", help="TOML with any of these options by name; those given here win."

@@ -35,7 +35,6 @@ class Column(Struct, frozen=True):
     high: float | None = None
 
     def __post_init__(self) -> None:
-        expect.text("name of a column", self.name)
         if self.low is None and self.high is None:
             return
         if self.kind != "number":

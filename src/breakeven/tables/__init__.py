@@ -1,4 +1,4 @@
-"""From a table of past cases to the bill: what paying only for labels worth their price would have saved.
+"""From a table of past cases to the bill: what paying only for labels worth their cost would have saved.
 
 `from_table` takes a frame; the command `breakeven simulate` takes a file. Reading needs polars, the extra
 `tables`, which is imported only when a table is read.

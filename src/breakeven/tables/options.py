@@ -84,10 +84,9 @@ class Options(Struct, frozen=True, kw_only=True):
     trials: Annotated[int, Meta(description="Shuffled orders to run, too.")] = 0
 
     def __post_init__(self) -> None:
-        expect.text("label", self.label)
-        for name in ("type", "order", "id", "cost_column"):
-            if getattr(self, name) is not None:
-                expect.text(name, getattr(self, name))
+        for name in ("label", "type", "order", "id", "cost_column"):
+            if not isinstance(getattr(self, name), str | None):
+                expect.refuse(name, "the name of a column", getattr(self, name))
         for name in ("cost", "noise_std", "error_cost", "budget"):
             if getattr(self, name) is not None:
                 force_setattr(self, name, expect.positive(name, getattr(self, name)))
@@ -188,8 +187,8 @@ def _check_option(path: str | Path, name: str) -> None:
     known = [one.name for one in fields(FileOptions)]
     if name in known:
         return
-    near = get_close_matches(name.lower().replace("-", "_"), known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    near = get_close_matches(name.lower().replace("-", "_"), known, n=2)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(known)}"
     raise UnreadableOptions(f"{path}: expected the name of an option, got {name!r}; {hint}")
 
 

@@ -92,8 +92,8 @@ class Fault(NamedTuple):
     def said_of(self, table: str) -> str:
         """The fault of a table in words.
 
-        >>> Fault("a price", "0", 3, "cost").said_of("a.csv")
-        "a.csv, row 3, column 'cost': expected a price, got 0"
+        >>> Fault("a cost", "0", 3, "cost").said_of("a.csv")
+        "a.csv, row 3, column 'cost': expected a cost, got 0"
         """
         place = [table]
         place += [] if self.row is None else [f"row {self.row:,}" if self.row else "header"]

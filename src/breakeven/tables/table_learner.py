@@ -79,9 +79,9 @@ class TableLearner:
         id: str | None = None,
         force: bool | None = None,
     ) -> Decision:
-        """Count an arrival and decide on it; its label costs what the row says, where prices are a column."""
+        """Count an arrival and decide on it; its label costs what the row says, where costs are a column."""
         point = self._point(row)
-        if cost is None and not self.learner.labellers:  # who have prices of their own
+        if cost is None and not self.learner.labellers:  # who have costs of their own
             cost = self.columns.cost(row)
         return self.scales.decision(self.learner.decide(point, cost=cost, id=id, force=force))
 
@@ -109,7 +109,7 @@ class TableLearner:
         error_cost: float | None = None,
         rule: Rule | None = None,
     ) -> None:
-        """Go on with other prices or another rule; noise and bounds of errors are in the table's units."""
+        """Go on with other costs or another rule; noise and bounds of errors are in the table's units."""
         self.learner.reprice(
             label_cost=label_cost,
             labellers=self.scales.labellers(labellers),
