@@ -1,22 +1,31 @@
 # Every target sets up what it needs in .venv; a machine with Python >= 3.11 and make is enough.
 PYTHON ?= python3
+WORKERS ?= 2
 BIN := .venv/bin
 READY := .venv/.ready
 READY_BENCH := .venv/.ready-bench
-SIDE_BY_SIDE := -n 2 --dist loadfile
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+BOTH := --editable '.[dev]' --editable research
+SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile
+QUICK := -m 'not slow'
+FAST := tests/unit tests/contracts
 
-.PHONY: setup demo test lint proof figures bench reproduce clean
+.PHONY: setup check lint test proof oldest demo figures reproduce bench clean
 
 setup: $(READY)
 
 $(READY): pyproject.toml research/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' --editable research
+	$(BIN)/python $(PIP_INSTALL) $(BOTH)
 	touch $(READY)
 
 demo: $(READY)
 	$(BIN)/breakeven demo
+
+# The inner loop: less than two minutes.
+check: lint
+	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) $(FAST)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -26,27 +35,35 @@ lint: $(READY)
 	$(BIN)/lint-imports --config research/pyproject.toml
 
 test: lint
-	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
-	cd research && ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK)
+	cd research && ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK)
 
+# Everything, also what is slow, with a thousand examples of every property.
 proof: $(READY)
-	HYPOTHESIS_PROFILE=proof $(BIN)/python -m pytest -q tests/properties tests/contracts tests/oracle tests/unit
-	cd research && HYPOTHESIS_PROFILE=proof ../$(BIN)/python -m pytest -q tests/properties tests/oracle tests/unit
+	HYPOTHESIS_PROFILE=proof $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
+	cd research && HYPOTHESIS_PROFILE=proof ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
+
+# The oldest versions of what we depend on that pyproject.toml allows, in an environment of their own.
+oldest: $(READY)
+	$(BIN)/python $(PIP_INSTALL) uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-oldest
+	$(BIN)/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct $(BOTH)
+	.venv-oldest/bin/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) $(FAST) tests/cli tests/tables src
 
 figures: $(READY)
-	$(BIN)/python research/pages/figures.py
+	cd research && ../$(BIN)/python -m pages.figures
 
 reproduce: $(READY)
 	$(BIN)/breakeven reproduce --rules --out reproduction
-	$(BIN)/python research/pages/reproduction.py reproduction
+	cd research && ../$(BIN)/python -m pages.reproduction ../reproduction
 
 $(READY_BENCH): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --editable './research[bench]'
+	$(BIN)/python $(PIP_INSTALL) --editable . --editable './research[bench]'
 	touch $(READY_BENCH)
 
 bench: $(READY_BENCH)
 	$(BIN)/breakeven bench --out bench
-	$(BIN)/python research/pages/benchmarks.py bench
+	cd research && ../$(BIN)/python -m pages.benchmarks ../bench
 
 clean:
-	rm -rf .venv build dist bill demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-oldest build dist bill demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -3,6 +3,7 @@
 import os
 
 import numpy.linalg  # noqa: F401  (a BLAS to limit)
+import pytest
 import scipy.linalg  # noqa: F401
 from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
@@ -14,3 +15,9 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 threadpool_limits(1)
+
+
+def pytest_collection_modifyitems(items):
+    """Refuse names of tests that differ between processes: tests side by side must agree on them."""
+    if differing := [item.nodeid for item in items if " at 0x" in item.nodeid]:
+        raise pytest.UsageError(f"give these tests ids without a place in memory: {differing}")

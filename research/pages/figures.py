@@ -1,5 +1,6 @@
 """Draw the pictures of the documentation: `make figures` writes them to docs/images."""
 
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib
@@ -8,17 +9,25 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from breakeven import GaussianProcess, Learner, Prior, Value, simulate
+from breakeven import GaussianProcess, Learner, Prior, Value, files, simulate
 from breakeven.cli.demo_command import EXAM_COST, patients
 from breakeven.tables.cases import read_cases
 from breakeven.tables.options import Options
 from breakeven.tables.run import run
 from breakeven_research.datasets import BRANIN, branin_stream
+from pages.pictures import small
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 SPENT, MISSED, INK = "#2a6f97", "#a9d6e5", "#222222"
 PRICE, ROUNDS, MOMENTS, STEPS = 100.0, 300, (20, 100), 61
+
+
+def save(figure, name: str) -> None:
+    """Put a picture among those of the documentation."""
+    made = BytesIO()
+    figure.savefig(made, format="png", metadata={"Software": None})
+    files.write(IMAGES, f"{name}.png", small(made.getvalue()))
 
 
 def draw_diabetes() -> None:
@@ -46,7 +55,7 @@ def draw_diabetes() -> None:
     )
     axes.set(xlim=(1, seen[-1]), ylim=(0, 120), xlabel="patients seen", ylabel="average cost a patient")
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(IMAGES / "diabetes.png", metadata={"Software": None})
+    save(figure, "diabetes")
 
 
 def draw_would_ask() -> None:
@@ -68,7 +77,7 @@ def draw_would_ask() -> None:
     area = plt.Rectangle((0, 0), 1, 1, facecolor=MISSED, edgecolor=SPENT, hatch="////", linewidth=1.8)
     names = [*words, f"would ask here: worth more than the price, {PRICE:g}"]
     figure.legend([*handles, area], names, loc="outside lower center", ncols=3, frameon=False)
-    figure.savefig(IMAGES / "would-ask.png", metadata={"Software": None})
+    save(figure, "would-ask")
 
 
 def draw_worths(axes, learner: Learner) -> None:

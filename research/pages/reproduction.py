@@ -7,22 +7,36 @@ import os
 import sys
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from breakeven import files, report
 from breakeven.report.exhibit_files import chapter
-from breakeven.values import Chart, Figure, Line, Section
+from breakeven.report.markup import picture_name
+from breakeven.values import Figure, Section
 from breakeven_research import experiments
 from breakeven_research.commands.reproduce import LEAD, TITLE
+from pages.pictures import write_pictures
 
 DOCS = Path(__file__).parents[2] / "docs"
 IMAGES = DOCS / "images" / "reproduction"
-POINTS = 60
+SHOWN = {
+    "first-figure",
+    "discrete-k10-uniform-b10-figures-loss",
+    "branin-b10-figures-loss",
+    "parkinsons-uniform-b10-figures-loss",
+    "supernova-b10-figures-loss",
+    "bounds-10-types",
+    "rates-T",
+    "skew-types",
+    "rules-figure-types",
+    "rules-figure-numbers",
+}
 BEGIN, END = "<!-- measured: written by `make reproduce` -->", "<!-- measured: end -->"
 VALUE_TABLES = {"rules", "value-ablation"}
 NOTE = (
-    "This page is written by `make reproduce`, which runs everything and also draws the average errors, the "
-    "curves over λ, and a table of every number."
+    "This page is written by `make reproduce`, which runs everything. It shows a few of the pictures; all of "
+    "them, with the average errors, the curves over λ and a table of every number, are in the folder "
+    "`reproduction` afterwards, behind `index.html`."
 )
 
 
@@ -32,12 +46,9 @@ def main() -> None:
     asked = experiments.wish(rules=True)
     workshop = experiments.Workshop(experiments.Shelf(folder / "runs"), os.cpu_count() or 1)
     jobs = [job for phase in experiments.phases(asked).values() for job in phase]
-    sections = [shown(section) for section in experiments.sections(asked, workshop.do(jobs))]
-    for old in IMAGES.glob("*.svg"):
-        old.unlink()
-    for section in sections:
-        for figure in section.figures:
-            report.write_figure(figure, IMAGES, endings=("svg",))
+    found = [shown(section) for section in experiments.sections(asked, workshop.do(jobs))]
+    sections = [section for section in found if section.text or section.tables or section.figures]
+    write_pictures([figure for section in sections for figure in section.figures], IMAGES)
     of_value = [section for section in sections if VALUE_TABLES & {table.name for table in section.tables}]
     of_paper = [section for section in sections if section not in of_value]
     text = report.markdown(TITLE, f"{LEAD}\n\n{NOTE}", of_paper, "images/reproduction")
@@ -55,32 +66,15 @@ def inserted(page: str, measured: str) -> str:
 
 
 def shown(section: Section) -> Section:
-    """The section with losses only, and without the many charts over λ."""
-    if any(figure.name.startswith("scales-") for figure in section.figures):
-        return msgspec.structs.replace(section, figures=[])
-    return msgspec.structs.replace(section, figures=[losses(figure) for figure in section.figures])
+    """The section with the pictures that the documents show; a figure without any is left out."""
+    figures = [some_charts(figure) for figure in section.figures]
+    return replace(section, figures=[figure for figure in figures if figure.charts])
 
 
-def losses(figure: Figure) -> Figure:
-    """The figure without its charts of errors, and with fewer points."""
-    charts = [thinned(chart) for chart in figure.charts if not chart.name.endswith("-error")]
-    return msgspec.structs.replace(figure, charts=charts)
-
-
-def thinned(chart: Chart) -> Chart:
-    """Joined lines with about so many points that a picture of this size can show."""
-    return msgspec.structs.replace(chart, lines=[_thinned(line) for line in chart.lines])
-
-
-def _thinned(line: Line) -> Line:
-    step = len(line.x) // POINTS + 1 if line.kind in ("line", "dashed") else 1
-    kept = sorted({*range(0, len(line.x), step), len(line.x) - 1})
-
-    def some(values: list[float] | None) -> list[float] | None:
-        return None if values is None else [values[i] for i in kept]
-
-    fewer = {name: some(getattr(line, name)) for name in ("x", "y", "low", "high")}
-    return msgspec.structs.replace(line, **fewer)
+def some_charts(figure: Figure) -> Figure:
+    """The figure with the charts that the documents show."""
+    charts = [chart for chart in figure.charts if picture_name(figure, chart) in SHOWN]
+    return replace(figure, charts=charts)
 
 
 if __name__ == "__main__":

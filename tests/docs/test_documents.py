@@ -83,6 +83,13 @@ def test_the_links_of_a_page_lead_somewhere(page):
         assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
 
 
+def test_every_picture_is_shown_and_all_of_them_are_small():
+    pictures = {path for path in (ROOT / "docs" / "images").rglob("*") if path.is_file()}
+    shown = {(page.parent / target).resolve() for page in PAGES for target in LINK.findall(page.read_text())}
+    assert pictures <= shown
+    assert sum(path.stat().st_size for path in pictures) < 1_000_000
+
+
 def test_the_readme_names_every_page():
     readme = (ROOT / "README.md").read_text()
     missing = [page.name for page in PAGES[1:] if f"docs/{page.name}" not in readme]

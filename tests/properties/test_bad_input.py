@@ -31,6 +31,7 @@ from breakeven.errors import (
     UnknownId,
 )
 from breakeven.values import Arrived, Corrected, Fitted, Learnt, Prediction, Told, Withdrawn
+from tests.naming import Thing, plain_name
 
 BUILTIN = {
     InvalidInput: ValueError,
@@ -89,9 +90,9 @@ def kind(request):
 
 # -- numbers, ids and states that are wrong for every learner ------------------------------------------
 
-NOT_A_COST = [0, 0.0, -1.0, nan, inf, -inf, True, False, "3", b"3", [1.0], np.array([1.0]), 1j, object()]
-NOT_A_LABEL = [nan, inf, -inf, True, "1", b"1", None, [1.0], np.array([1.0]), 1j, object(), np.float64("nan")]
-NOT_AN_ID = [3, [], {}, object(), b"told", 1.5, ("told",), True, "", "\ud800"]
+NOT_A_COST = [0, 0.0, -1.0, nan, inf, -inf, True, False, "3", b"3", [1.0], np.array([1.0]), 1j, Thing()]
+NOT_A_LABEL = [nan, inf, -inf, True, "1", b"1", None, [1.0], np.array([1.0]), 1j, Thing(), np.float64("nan")]
+NOT_AN_ID = [3, [], {}, Thing(), b"told", 1.5, ("told",), True, "", "\ud800"]
 
 
 @pytest.mark.parametrize("cost", NOT_A_COST, ids=repr)
@@ -303,7 +304,7 @@ def test_lists_of_different_length_are_refused(kind, call, match):
     assert_refused(busy(kind), kind, lambda one: call(one, GOOD[kind]), InvalidInput, match)
 
 
-NOT_A_LIST = ["awaited", b"awaited", 3, 1.5, True, object(), np.array(1.0)]
+NOT_A_LIST = ["awaited", b"awaited", 3, 1.5, True, Thing(), np.array(1.0)]
 
 
 @pytest.mark.parametrize("value", NOT_A_LIST, ids=repr)
@@ -356,7 +357,7 @@ NOT_A_TYPE = {
     "a set": {"flu"},
     "a dict": {},
     "an array": np.array(["flu"]),
-    "an object": object(),
+    "an object": Thing(),
     "an int past 64 bits": 2**63,
     "text that cannot be stored": "\ud800",
     "a tuple with a float": ("clinic", 1.5),
@@ -414,7 +415,7 @@ def test_a_batch_of_types_names_the_bad_one(x):
         assert_refused(busy("types"), "types", verb, InvalidInput, match)
 
 
-@pytest.mark.parametrize("X", ["flu", b"flu", 3, None, 1.5, object(), np.array("flu")], ids=repr)
+@pytest.mark.parametrize("X", ["flu", b"flu", 3, None, 1.5, Thing(), np.array("flu")], ids=repr)
 def test_a_batch_of_types_is_a_list(X):
     for verb in (
         lambda one: one.decide_many(X),
@@ -643,7 +644,7 @@ MAKING = {
 @pytest.mark.parametrize(
     ("make", "bad", "match"),
     [
-        pytest.param(make, bad, match, id=f"{name} {bad!r}"[:60])
+        pytest.param(make, bad, match, id=f"{name} {plain_name(bad)}"[:60])
         for name, (make, values, match) in MAKING.items()
         for bad in values
     ],

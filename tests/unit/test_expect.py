@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from breakeven.errors import BreakevenError, InvalidInput, expect
+from tests.naming import plain_name
 
 BEYOND = 10**400  # an int that no float can hold
 ENDLESS = 10**5000  # an int that Python does not even print
@@ -190,7 +191,7 @@ def test_what_is_not_storable_text_is_refused(value):
 
 
 @pytest.mark.parametrize(
-    "value", [[1, 2], (1, 2), iter([1, 2]), range(1, 3), np.array([1, 2]), {1: 0, 2: 0}], ids=ascii
+    "value", [[1, 2], (1, 2), iter([1, 2]), range(1, 3), np.array([1, 2]), {1: 0, 2: 0}], ids=plain_name
 )
 def test_anything_with_elements_becomes_a_list(value):
     assert expect.rows("it", value) == [1, 2]

@@ -20,6 +20,7 @@ from breakeven import (
 from breakeven.errors import DuplicateId, InvalidInput, UnknownId
 from breakeven.learner import Pending
 from breakeven.values import Arrived, Prediction, Told
+from tests.naming import Thing
 
 
 def types(rule=None, **options):
@@ -122,7 +123,7 @@ def test_who_gave_a_label_is_recorded():
     assert anonymous.snapshot() != learner.snapshot()
 
 
-@pytest.mark.parametrize("labeller", [3, b"Ann", ["Ann"], object(), "", True], ids=repr)
+@pytest.mark.parametrize("labeller", [3, b"Ann", ["Ann"], Thing(), "", True], ids=repr)
 def test_a_labeller_has_a_name(labeller):
     learner = types()
     learner.decide("flu")

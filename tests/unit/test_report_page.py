@@ -175,4 +175,4 @@ def test_a_document_has_the_sections_tables_and_pictures_of_the_page():
     )
     assert text.startswith("# Title\n\nLead.\n\n## One\n\nWords.\n\n**Numbers**\n\n")
     assert "| a\\|b | c | d |\n| --- | ---: | --- |\n| x\\|y | 1 | yes |\n| z |  |  |\n" in text
-    assert text.endswith("### A figure\n\n![Loss](img/f.svg)\n\nAs seen.\n")
+    assert text.endswith("### A figure\n\n![Loss](img/f.png)\n\nAs seen.\n")

@@ -26,6 +26,7 @@ from breakeven import (
 )
 from breakeven.errors import SnapshotError
 from breakeven.learner import snapshot
+from tests.naming import Thing
 
 BELIEFS = {
     "types": (TypeMeans(noise_std=0.2, delta=0.1, prior_mean=3.0), 0),
@@ -248,7 +249,7 @@ def test_a_belief_of_ones_own_that_is_not_named_is_asked_for():
 SMALL = partial(algorithm1, label_cost=1.0, noise_std=0.1)
 
 
-@pytest.mark.parametrize("blob", [None, "breakeven", 3, [1], {}, object(), np.zeros(3)], ids=repr)
+@pytest.mark.parametrize("blob", [None, "breakeven", 3, [1], {}, Thing(), np.zeros(3)], ids=repr)
 def test_what_is_not_bytes_is_refused(blob):
     with pytest.raises(SnapshotError, match=f"^snapshot: expected bytes, got {type(blob).__name__}$"):
         Learner.restore(blob)

@@ -13,7 +13,7 @@ import pytest
 from breakeven.cli import main
 from breakeven_research import bench
 from breakeven_research.bench import results as room
-from pages.benchmarks import write_document
+from pages import benchmarks as pages
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("types", "--quick")
@@ -112,13 +112,14 @@ def test_the_document_links_the_pictures_that_are_drawn_for_it(quick, tmp_path):
     old = tmp_path / "images" / "benchmarks" / "benchmarks-old.svg"
     old.parent.mkdir(parents=True)
     old.write_text("a picture of another run")
-    write_document(quick[2], tmp_path)
+    pages.write_document(quick[2], tmp_path)
     text = (tmp_path / "benchmarks.md").read_text()
     assert text.startswith("# Benchmarks\n")
     assert f"{quick[2].machine}" in text
     linked = {tmp_path / link for link in re.findall(r"\]\((images/[^)]+)\)", text)}
     assert linked == set(old.parent.iterdir())
-    assert len(linked) == 5
+    assert {path.name for path in linked} == {f"benchmarks-{name}.png" for name in pages.SHOWN}
+    assert all(path.stat().st_size < 80_000 for path in linked)
 
 
 def test_json_is_one_document(capsys, own):

@@ -202,7 +202,7 @@ def test_rules_adds_value_to_the_panels_named_and_the_table_of_all_rules(capsys,
 # -- Ctrl-C ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_ctrl_c_is_one_line_and_the_next_run_goes_on(capsys, own, workers):
     out = own / "out"
     words = ["branin-b10", "--recipe", "text", "--trials", "5", "--workers", workers, "--out", str(out)]

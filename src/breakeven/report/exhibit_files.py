@@ -207,6 +207,6 @@ def _cell(cell: Cell) -> str:
 
 
 def _figure_lines(figure: Figure, images: str) -> str:
-    pictures = [f"![{chart.title}]({images}/{picture_name(figure, chart)}.svg)" for chart in figure.charts]
+    pictures = [f"![{chart.title}]({images}/{picture_name(figure, chart)}.png)" for chart in figure.charts]
     caption = f"\n\n{figure.caption}" if figure.caption else ""
     return f"### {figure.title}\n\n" + "\n".join(pictures) + caption
