@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from breakeven.cli.program import app
+from breakeven.cli.program import program
 
 HERE = Path(__file__).parent
 HEAD = """# The command line
@@ -20,7 +20,7 @@ standard error and exit code 2: with `--json` an object `{"error": {"kind": …,
 
 def page() -> str:
     """The whole page."""
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(program())
     parts = [f"## `{name}`\n\n```text\n{text}\n```\n" for name, text in _commands(command, "breakeven", None)]
     return "\n".join([HEAD, *parts])
 

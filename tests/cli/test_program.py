@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from breakeven import __version__
 from breakeven.cli import failures, main
 from breakeven.cli import program as module
-from breakeven.cli.program import JOINING, LABORATORY, app, installed, program
+from breakeven.cli.program import JOINING, LABORATORY, installed, program
 
 HELP = [["--help"], [], *([name, "--help"] for name in ("demo", "simulate", "plan"))]
 SCRIPT = Path(sys.executable).with_name("breakeven")
@@ -31,6 +31,7 @@ def test_help_is_plain_text_that_fits_80_columns(breakeven, words):
 
 
 def test_help_names_every_command():
+    app = program()
     listed = CliRunner().invoke(app, ["--help"]).stdout
     groups = [group.name or group.typer_instance.info.name for group in app.registered_groups]
     commands = [one.name or one.callback.__name__ for one in app.registered_commands if not one.hidden]

@@ -9,14 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from breakeven.cli import failures, main
-from breakeven.cli.program import JOINING, app
+from breakeven.cli.program import JOINING, program
 from breakeven_research.datasets import CorruptData, MissingData
 
 HELP = [["datasets", "--help"], ["datasets", "fetch", "--help"], ["bench", "--help"]]
 
 
 def test_the_three_commands_join_the_program():
-    listed = CliRunner().invoke(app, ["--help"]).stdout
+    listed = CliRunner().invoke(program(), ["--help"]).stdout
     assert {point.name for point in entry_points(group=JOINING)} >= {"datasets", "reproduce", "bench"}
     for name in ("datasets", "reproduce", "bench"):
         assert f"\n  {name} " in listed

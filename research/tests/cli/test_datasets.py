@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from breakeven.cli import main
-from breakeven.cli.program import app
+from breakeven.cli.program import program
 from breakeven_research.datasets import PARKINSONS, SUPERNOVA, all_sources, cache_folder, files
 from tests.cli.sample import CONTENT, SAMPLE, serving
 
@@ -30,7 +30,7 @@ def put(folder, content=CONTENT):
 
 
 def test_list_shows_every_source_and_breaks_no_address():
-    done = CliRunner().invoke(app, ["datasets", "list"])
+    done = CliRunner().invoke(program(), ["datasets", "list"])
     assert done.exit_code == 0
     for source in all_sources():
         assert f"{source.filename}, {source.size:,} bytes\n" in done.stdout

@@ -27,8 +27,9 @@ class MissingCommand(BreakevenError, ImportError):
     """A command of a package that is not installed; the message says how to get it."""
 
 
-def program(joining: dict[str, Any]) -> typer.Typer:
-    """The commands of this package, and those that join it: functions or groups, by name."""
+def program(joining: dict[str, Any] | None = None) -> typer.Typer:
+    """Our commands, and those that join them: functions or groups by name, by default what is installed."""
+    joining = installed() if joining is None else joining
     app = typer.Typer(name="breakeven", rich_markup_mode=None)
     app.callback(invoke_without_command=True)(_program)
     for command in (demo, simulate, plan):
@@ -54,7 +55,8 @@ def installed() -> dict[str, Any]:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command that these words name, by default those of the command line; returns the exit code."""
     with failures.terminable():
-        return failures.run(typer.main.get_command(app), list(sys.argv[1:] if words is None else words))
+        command = typer.main.get_command(program())
+        return failures.run(command, list(sys.argv[1:] if words is None else words))
 
 
 def _missing(context: typer.Context) -> None:
@@ -79,6 +81,3 @@ def _program(
     """Pay for a label only when it pays for itself."""
     if context.invoked_subcommand is None:
         print(context.get_help())
-
-
-app = program(installed())
