@@ -84,7 +84,7 @@ def test_nothing_is_bought_while_the_first_three_labels_are_on_their_way():
 
 def test_forgetting_says_how_long_a_saving_lasts():
     belief = TypeMeans(1.0, prior_std=1.0, forgetting=10.0)
-    assert belief.look("a").saves(1.0).half_life == 20.0
+    assert belief.look("a").saves(1.0).half_life == 10.0
     belief.learn("a", 0.0)
     for _ in range(10):
         belief.arrive("a")

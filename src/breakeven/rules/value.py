@@ -5,7 +5,7 @@ it takes off there by teaching the belief's parameters; R arrivals are left. Wor
 belief forgets, arrivals count the less the later they come.
 """
 
-from math import exp, expm1, inf, log
+from math import inf
 from typing import Literal
 
 from breakeven.errors import expect
@@ -67,9 +67,8 @@ class Value(Rule):
 
     def _worth(self, view: View, offer: Offer) -> float:
         saving = view.saves(offer.noise_std)
-        later = saving.later + saving.lesson if self.lessons else saving.later
         here = saving.here if self.scored == "truth" else saving.outright
-        return here if here == inf else here + _lasting(self.left(view.round), saving.half_life) * later
+        return here if here == inf else here + saving.over(self.left(view.round), lessons=self.lessons)
 
     def reason(self, worth: float, price: float, round: int) -> str:
         """Why a label of this worth is bought at this price, or not."""
@@ -79,18 +78,6 @@ class Value(Rule):
             return "enough_on_their_way"
         late = "" if self.horizon is None or self.outlasts(round) else "_late"
         return ("worth_it" if worth > price else "not_worth_it") + late
-
-
-def _lasting(left: int, half_life: float) -> float:
-    """How many of the arrivals left a saving counts for; it fades as the square of a covariance does.
-
-    >>> _lasting(100, inf), round(_lasting(100, half_life=10.0), 2)
-    (100, 6.73)
-    """
-    if half_life == inf:
-        return left
-    fading = log(4.0) / half_life
-    return exp(-fading) * expm1(-fading * left) / expm1(-fading)
 
 
 def _gain(worth: float, offer: Offer) -> tuple[float, float]:

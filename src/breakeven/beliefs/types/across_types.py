@@ -5,7 +5,7 @@ the labels told when the warm-up is over. Jobs are plain data, and the functions
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from math import cbrt, fsum, inf, sqrt
+from math import cbrt, fsum, inf, log2, sqrt
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -22,6 +22,7 @@ SPREAD_CONFIDENCE = 0.9  # at which the spread of types is taken at its upper en
 SPREADS_TRIED, SPREAD_STEPS = 60, 40
 FURTHEST = 1e3  # the spread is looked for this many times beyond what the numbers span, both ways
 LEAST_VARIATION = 1e-12  # of their size must labels vary to tell their scale
+SEEN = ("types", "changes", "rounds")  # what growth counts from
 JOINED = ("means", "weights", "apart_means", "apart_weights")
 
 PriorStd = float | Literal["learn"] | None
@@ -50,13 +51,20 @@ class AcrossTypes:
     """
 
     def __init__(
-        self, labels: TypesWithLabels, noise_std: float, mean: float, std: PriorStd, *, fades: bool = False
+        self,
+        labels: TypesWithLabels,
+        noise_std: float,
+        mean: float,
+        std: PriorStd,
+        *,
+        half_life: float | None = None,
     ) -> None:
         self._labels, self._noise_std, self._mean = labels, noise_std, mean
-        self.learns, self._fades = isinstance(std, str), fades
+        self.learns, self._half_life = isinstance(std, str), half_life
         self._std = std if isinstance(std, float) else inf
         self.fitted_at = 0  # types that had labels told
         self._changes = 0  # of the labels told, since, where they fade
+        self._rounds = 0  # arrivals by then, where labels fade
         self.believe(mean, self._std)
 
     @property
@@ -98,15 +106,19 @@ class AcrossTypes:
         return max(ENOUGH_TO_FIT, REFIT_GROWTH * self.fitted_at) if self.learns else inf
 
     def due(self) -> bool:
-        """Whether enough types have, or, where labels fade, each has changed once since, on average."""
-        if not self.learns:
+        """Whether enough types have, or enough was forgotten and replaced since."""
+        return self.learns and (self._labels.count().told >= self.due_at or self._replaced())
+
+    def _replaced(self) -> bool:
+        """Whether labels have faded by as much as types must grow, and each type changed once, on average."""
+        if self._half_life is None or not 0 < self.fitted_at <= self._changes:
             return False
-        again = self._fades and self._changes >= self.fitted_at > 0
-        return again or self._labels.count().told >= self.due_at
+        passed = self._labels.count().arrivals - self._rounds
+        return passed >= self._half_life * log2(REFIT_GROWTH)
 
     def note_change(self) -> None:
         """A label was told, corrected, reopened or withdrawn."""
-        self._changes += self._fades
+        self._changes += self._half_life is not None
 
     def job(self) -> dict[str, Any]:
         """Means and weights of the types with labels, and what growth counts from: plain data."""
@@ -118,8 +130,9 @@ class AcrossTypes:
         } | self.seen()
 
     def seen(self) -> dict[str, int]:
-        """What a fit of now rests on: so many types with labels, and changes since the last fit."""
-        return {"types": self._labels.count().told, "changes": self._changes}
+        """What a fit of now rests on: types with labels, changes since the last fit, and arrivals."""
+        census = self._labels.count()
+        return {"types": census.told, "changes": self._changes, "rounds": census.arrivals}
 
     def fit(self) -> dict[str, Any]:
         """The mean of the types' means, and the upper end of their spread."""
@@ -128,9 +141,9 @@ class AcrossTypes:
     def adopt(self, parameters: dict[str, Any]) -> None:
         """Go on with what a fit found."""
         self.believe(*checked_prior(parameters))
-        seen = self.seen()
-        self.fitted_at = parameters.get("types", seen["types"])
-        self._changes = max(self._changes - parameters.get("changes", seen["changes"]), 0)
+        seen = self.seen() | {name: parameters[name] for name in SEEN if name in parameters}
+        self.fitted_at, self._rounds = seen["types"], seen["rounds"]
+        self._changes = max(self._changes - seen["changes"], 0)
 
     # -- keeping ---------------------------------------------------------------------------------
 
@@ -139,11 +152,11 @@ class AcrossTypes:
         if not self.fitted_at:
             return None
         learnt = {"prior_mean": self.prior.mean, "prior_std": self.prior.std}
-        return learnt | {"types": self.fitted_at, "changes": self._changes}
+        return learnt | {"types": self.fitted_at, "changes": self._changes, "rounds": self._rounds}
 
     def load(self, state: dict[str, Any] | None) -> None:
         """Take up what `state` gave, and predict all types."""
-        self.fitted_at, self._changes = (state["types"], state["changes"]) if state else (0, 0)
+        self.fitted_at, self._changes, self._rounds = [state[name] for name in SEEN] if state else (0, 0, 0)
         if self.unknown:
             self.guess()
         elif state:
@@ -196,7 +209,7 @@ def fit_across(job: dict[str, Any]) -> dict[str, Any]:
         means, weights = np.array([joined(m, w, own_m, own_w, ratio) for m, w, own_m, own_w in columns]).T
     errors = [noise_std / sqrt(max(weight, FADED)) for weight in weights.tolist()]
     mean, std = learnt(means.tolist(), errors)
-    return {"prior_mean": mean, "prior_std": std, "types": job["types"], "changes": job["changes"]}
+    return {"prior_mean": mean, "prior_std": std} | {name: job[name] for name in SEEN}
 
 
 def search(job: dict[str, Any]) -> dict[str, Any]:

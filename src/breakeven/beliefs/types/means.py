@@ -90,7 +90,7 @@ class TypeMeans:
         learns = self.prior_std == "learn"
         self._labels = TypeLabels(given, self.forgetting, counted=learns, early=bool(self._wanted))
         self.across = AcrossTypes(
-            self._labels, self.noise_std, self.prior_mean, self.prior_std, fades=self.forgetting is not None
+            self._labels, self.noise_std, self.prior_mean, self.prior_std, half_life=self.forgetting
         )
         self._tallies = self._labels.tallies
         self._spread = 0.0  # 2σ² log(2N³/δ)

@@ -9,7 +9,7 @@ this type with probability M/(t + α), and of a new one with α/(t + α); K type
 α·log(1 + t/α) = K.
 """
 
-from math import log, log1p, sqrt
+from math import exp, expm1, inf, log, log1p, sqrt
 
 from breakeven import theory
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
@@ -29,15 +29,65 @@ def saving(labels: TypeLabels, across: AcrossTypes, tally: Tally, noise_std: flo
     known = prior.worth + labels.asked_of(tally)
     if not known:
         return COMING if across.learns and census.asked >= ENOUGH_TO_FIT else UNKNOWN
-    here = drop(prior.noise_std, known, noise_weight(prior.noise_std, noise_std))
+    more = noise_weight(prior.noise_std, noise_std)
+    here = drop(prior.noise_std, known, more)
     rounds, types = census.arrivals + 1, census.types + (tally.arrivals == 0)
     taught = 0.0
     if across.learns and not tally.asked:
         taught = lesson(max(census.asked, 1), prior.std, (census.overlooked + 1) / rounds)
     rate = arrival_rate(tally.arrivals + 1, rounds, types)
-    # it falls with age as the weight of the label does, that of a process as the square of a covariance
     outright = distance(prior.noise_std, known, noise_std)
-    return Saving(here, rate * here, taught, 2.0 * labels.half_life, outright)
+    if labels.half_life == inf:
+        return Saving(here, rate * here, taught, outright=outright)
+    ageing = (rate * prior.noise_std, known, more)
+    return FadedSaving(here, rate * here, taught, labels.half_life, outright, *ageing)
+
+
+class FadedSaving(Saving, frozen=True, gc=False):
+    """What a label saves where it is forgotten: at age a it weighs `more`·2^(−a/h) beside what is `known`.
+
+    What is known is taken to stay as it is: whatever of it is forgotten will be bought again, if it was worth
+    buying. docs/drift.md compares that with the best that can be done.
+    """
+
+    share: float = 0.0  # of arrivals to come, times the noise
+    known: float = 1.0
+    more: float = 1.0
+
+    def over(self, left: int, *, lessons: bool) -> float:
+        """What the label takes off the errors of all arrivals `left`, with what it teaches or without."""
+        later = faded_drop(self.share, self.known, self.more, self.half_life, left)
+        return later + self.lesson * half_lives(self.half_life, left) if lessons and self.lesson else later
+
+
+def faded_drop(noise_std: float, known: float, more: float, half_life: float, left: int) -> float:
+    """The sum of `drop` over ages from 1 to `left`, at which `more` has faded.
+
+    The first term, then the integral from 3/2 to left + 1/2: with u = 2^(−a/h), that of (W^−½ − (W + w·u)^−½)
+    is 2·W^−½·log(√(W + w·u) + √W)·h/log 2. Within 2% of the sum from a half-life of 0.3 on.
+
+    >>> terms = [drop(1.0, 0.5, 2.0 ** (-age / 10)) for age in range(1, 31)]
+    >>> round(faded_drop(1.0, 0.5, 1.0, half_life=10.0, left=30) / sum(terms), 4)
+    1.0
+    """
+    if left < 1:
+        return 0.0
+    fading = log(2.0) / half_life
+    first, start = drop(noise_std, known, more * exp(-fading)), more * exp(-1.5 * fading)
+    end, root = start * exp(-fading * (left - 1)), sqrt(known)
+    high, low = sqrt(known + start), sqrt(known + end)
+    apart = -start * expm1(-fading * (left - 1)) / (high + low)  # high − low, without its rounding
+    return first + theory.EXPECTED_ERROR * noise_std * 2.0 / (root * fading) * log1p(apart / (low + root))
+
+
+def half_lives(half_life: float, left: int) -> float:
+    """The sum of 2^(−a/h) over ages a from 1 to `left`.
+
+    >>> half_lives(1.0, left=3)
+    0.875
+    """
+    fading = log(2.0) / half_life
+    return exp(-fading) * expm1(-fading * left) / expm1(-fading)
 
 
 def drop(noise_std: float, known: float, more: float) -> float:
