@@ -1,5 +1,6 @@
 """Noise, mean and scale found in the first labels: in any unit, around any zero, the same decisions."""
 
+from functools import partial
 from math import inf, sqrt
 
 import msgspec
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from breakeven import Cells, Learner, Threshold, TypeMeans, Value
 from breakeven.errors import InvalidInput
 from breakeven.learner.bulk import stream
+from breakeven.testing import checks_for
 from breakeven.values import Fitted
 
 KINDS = ["a", "b", "c", "d"]
@@ -293,3 +295,22 @@ def test_the_threshold_counts_in_the_scale_of_labels(monkeypatch):
     arrivals = 2 + int((points == 2).sum())
     last = next(one for one, k in zip(reversed(single), reversed(points), strict=True) if k == 2)
     assert last.threshold == pytest.approx(0.05 * scale * (30.0 / scale / arrivals) ** (1 / 3))
+
+
+CONTRACTS = [
+    (check, partial(Learner, belief, rule, label_cost=0.05, warmup=4, remember=20))
+    for belief in (
+        TypeMeans(),
+        TypeMeans(prior_std="learn", **SEARCHING),
+        Cells([0.0], [1.0], forgetting=9.0),
+    )
+    for rule in (Threshold(), Value(horizon=80))
+    for check in checks_for(partial(Learner, belief, rule, label_cost=0.05, warmup=4))
+]
+
+
+@pytest.mark.parametrize(
+    ("check", "make"), CONTRACTS, ids=[f"{i}-{one.name}" for i, (one, _) in enumerate(CONTRACTS)]
+)
+def test_every_check_holds_for_beliefs_that_find_their_noise(check, make):
+    check(make)
