@@ -10,7 +10,7 @@ from msgspec.structs import fields
 from typer.testing import CliRunner
 
 from breakeven.beliefs.gp import SMOOTHNESS, KernelName
-from breakeven.cli.program import app
+from breakeven.cli.program import program
 from breakeven.errors import InvalidInput
 from breakeven.tables import from_table
 from breakeven.tables.options import FileOptions, Missing, Options, RuleName, UnreadableOptions, read_options
@@ -40,13 +40,13 @@ def test_from_table_has_the_types_of_the_options():
 
 
 def test_the_command_has_every_option_with_its_default_its_choices_and_a_help():
-    command = typer.main.get_command(app).commands["simulate"]
+    command = typer.main.get_command(program()).commands["simulate"]
     found = {one.name: one for one in command.params if one.name not in OF_THE_COMMAND_ALONE}
     assert set(found) == set(defaults(FileOptions))
     for name, default in defaults(FileOptions).items():
         assert found[name].default == (None if default is inspect.Parameter.empty else default), name
         assert found[name].help, name
-    said = CliRunner().invoke(app, ["simulate", "--help"]).stdout
+    said = CliRunner().invoke(program(), ["simulate", "--help"]).stdout
     for kind in (RuleName, KernelName, Missing):
         assert f"<{'|'.join(get_args(kind))}>" in said
     assert get_args(KernelName) == tuple(SMOOTHNESS)
