@@ -97,7 +97,7 @@ def test_savings_are_those_of_dense_matrices(belief, seed):
         for noise_std in (0.05, NOISE, 2.0):
             saving = belief.look(x).saves(noise_std)
             A = np.vstack([kept, x])
-            times = np.r_[np.full(len(kept), clock), clock + 1.0]
+            times = np.full(len(A), clock + 1.0)  # of the round in which somebody asks
             covariance = dense.covariance(A, times)
             s, c = np.sqrt(np.diag(covariance)), covariance[-1]
             after = np.sqrt(s**2 - c**2 / (s[-1] ** 2 + noise_std**2))

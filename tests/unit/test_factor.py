@@ -136,3 +136,39 @@ def test_no_columns_are_solved_at_any_size():
     for i in range(ROWS_PER_BLOCK + 3):
         factor.append(np.zeros(i), 1.0)
     assert factor.solve_many(np.empty((ROWS_PER_BLOCK + 3, 0))).shape == (ROWS_PER_BLOCK + 3, 0)
+
+
+@pytest.mark.parametrize("row", [0, 1, 300, ROWS_PER_BLOCK - 1, ROWS_PER_BLOCK, ROWS_PER_BLOCK + 30])
+@pytest.mark.parametrize("size", [ROWS_PER_BLOCK + 31, 2 * ROWS_PER_BLOCK + 40])
+def test_a_factor_without_a_row_is_that_of_the_rest(row, size):
+    K = gram(size)
+    factor = extended(K)
+    before = factor.to_bytes()
+    rest = np.delete(np.delete(K, row, axis=0), row, axis=1)
+    smaller = factor.without(row)
+    assert factor.to_bytes() == before
+    L = dense(rest)
+    assert np.abs(smaller.rows(0, size - 1) - L).max() < 1e-12
+    assert np.abs(smaller.rows(500, 520) - L[500:520, :520]).max() < 1e-12
+    smaller.append(np.zeros(size - 1), 3.0)
+    assert smaller.solve(np.ones(size))[-1] == pytest.approx(1.0 / 3.0)
+
+
+def test_the_last_row_may_leave_and_so_may_the_only_one():
+    factor = extended(gram(5))
+    assert factor.without(4).rows(0, 4) == pytest.approx(factor.rows(0, 4))
+    assert extended(gram(1)).without(0).size == 0
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, ROWS_PER_BLOCK, ROWS_PER_BLOCK + 20])
+def test_a_factor_takes_little_more_room_than_its_entries(size):
+    factor = extended(gram(size))
+    used = sum(len(part) for part in factor.to_bytes())
+    held = sum(array.nbytes for array in (*factor._left, *factor._packed))
+    assert held <= 4 * used + 3 * ROWS_PER_BLOCK * 16 * 8
+
+
+@pytest.mark.parametrize("parts", [[], [b""], [b"", b"12345678"], [b"", bytes(16)], None, [b"", 3]])
+def test_parts_that_make_no_factor_are_refused(parts):
+    with pytest.raises(ValueError, match="expected"):
+        Factor.of(3, parts)

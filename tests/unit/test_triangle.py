@@ -103,3 +103,33 @@ def test_a_long_queue_in_and_out_stays_small():
             R.pop_first(0)
     assert R.size == 3
     assert R._capacity < 100
+
+
+@pytest.mark.parametrize("size", [33, 64, 150])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 1.0])
+def test_a_row_leaves_a_large_triangle_to_the_last_digits(size, share):
+    x = np.random.default_rng(3).random((size, 2))
+    C = np.exp(-0.5 * ((x[:, None] - x[None]) ** 2).sum(axis=2) / 0.04) + 0.01 * np.eye(size)
+    j = int(share * (size - 1))
+    rest = [i for i in range(size) if i != j]
+    told, withdrawn = Triangle(), Triangle()
+    for R in (told, withdrawn):
+        R.factor(C, np.full(size, 0.01))
+    pivot, lean = told.pop_first(j)
+    assert pivot == pytest.approx(np.sqrt(C[j, j]), abs=1e-12)
+    assert lean == pytest.approx(C[rest, j] / pivot, abs=1e-12)
+    left = C[np.ix_(rest, rest)]
+    assert np.abs(told.rows() - np.linalg.cholesky(left - np.outer(lean, lean))).max() < 1e-12
+    withdrawn.drop(j)
+    assert np.abs(withdrawn.rows() - np.linalg.cholesky(left)).max() < 1e-12
+    for R in (told, withdrawn):  # and the triangle goes on growing
+        R.append(np.ones(size - 1), 2.0)
+        assert R.solve(R.rows() @ np.arange(size)) == pytest.approx(np.arange(size), abs=1e-8)
+
+
+def test_a_matrix_that_rounding_makes_indefinite_is_factored_all_the_same():
+    C = np.ones((40, 40)) + 1e-18 * np.eye(40)
+    R = Triangle()
+    R.factor(C, np.full(40, 1e-18))
+    assert R.rows() @ R.rows().T == pytest.approx(C, abs=1e-12)
+    assert (np.diag(R.rows()) >= 1e-9).all()

@@ -5,6 +5,7 @@ second BLAS thread changes the last digits of a sum, and on a busy machine it co
 """
 
 import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 from types import TracebackType
@@ -16,6 +17,14 @@ _ROUTINES = {
     "blas": ("daxpy", "ddot", "dgemm", "dgemv", "dger", "dscal", "dtpsv", "dtrsm"),
     "lapack": ("dpotrf", "dpotri", "dpotrs", "dtpttr", "dtrttp", "dtrtrs"),
 }
+
+
+_OPENBLAS_NAMES = [
+    f"{prefix}openblas_{{}}_num_threads{suffix}" for prefix in ("scipy_", "") for suffix in ("64_", "_64", "")
+]
+
+Count = Callable[[], int]
+Limit = Callable[[int], object]
 
 
 def __getattr__(name: str) -> Any:
@@ -38,13 +47,13 @@ class OneThread:
     """
 
     def __init__(self) -> None:
-        self._libraries: list[Any] | None = None
+        self._libraries: list[tuple[Count, Limit]] | None = None
         self._start()
 
     def _start(self) -> None:
         self._lock = Lock()
         self._inside = 0
-        self._before: list[tuple[Any, int]] = []
+        self._before: list[tuple[Limit, int]] = []
 
     def __enter__(self) -> None:
         with self._lock:
@@ -57,19 +66,21 @@ class OneThread:
     ) -> None:
         with self._lock:
             self._inside -= 1
-            if not self._inside:
+            if not self._inside and self._before:
                 self._put_back()
 
     def _limit(self) -> None:
-        libraries = _libraries() if self._libraries is None else self._libraries
-        self._libraries = libraries
-        self._before = [(one, threads) for one in libraries if (threads := one.get_num_threads()) != 1]
-        for library, _ in self._before:
-            library.set_num_threads(1)
+        if self._libraries is None:
+            self._libraries = _libraries()
+        for count, limit in self._libraries:
+            threads = count()
+            if threads != 1:
+                self._before.append((limit, threads))
+                limit(1)
 
     def _put_back(self) -> None:
-        for library, threads in self._before:
-            library.set_num_threads(threads)
+        for limit, threads in self._before:
+            limit(threads)
         self._before = []
 
     def forked(self) -> None:
@@ -78,12 +89,22 @@ class OneThread:
         self._start()
 
 
-def _libraries() -> list[Any]:
-    """Every BLAS that is loaded, NumPy's and SciPy's."""
+def _libraries() -> list[tuple[Count, Limit]]:
+    """How to count and to limit the threads of every BLAS that is loaded, NumPy's and SciPy's."""
     __getattr__("ddot")  # SciPy's has to be there
     from threadpoolctl import ThreadpoolController  # looks at every library loaded: not at import
 
-    return [one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]
+    return [_handles(one) for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]
+
+
+def _handles(library: Any) -> tuple[Count, Limit]:
+    """Of OpenBLAS its own functions: threadpoolctl lets only one thread of Python at the limit."""
+    for name in _OPENBLAS_NAMES:
+        count = getattr(library.dynlib, name.format("get"), None)
+        limit = getattr(library.dynlib, name.format("set"), None)
+        if count is not None and limit is not None:
+            return count, limit
+    return library.get_num_threads, library.set_num_threads
 
 
 one_thread = OneThread()

@@ -438,6 +438,11 @@ class DictionarySolver(LabelledPoints):
         if self.reservoir and self.reservoir.admits():
             self.reservoir.add(x, solved.v, NOTHING_AWAITED, solved.narrowed)
 
+    def age(self, left: float, now: float) -> None:
+        """The reservoir is of a round later: what is known of it is the less by the factor `left`."""
+        assert self.reservoir
+        self.reservoir.fade(left, self._amplitude, now)
+
     def reach(self, x: Array, solved: Solved) -> Array:
         """The covariance of f at x with f at each point of the reservoir, given all labels asked for."""
         assert self.reservoir

@@ -198,8 +198,8 @@ class ExactSolver(LabelledPoints):
         """An awaited label came: its point moves to the end of L; mean and variance there, after it."""
         fresh = self._fresh
         if fresh and fresh.key == key:
-            solved, pivot = fresh.solved, self._pivot(fresh)
-            self._fresh = None
+            solved, self._fresh = fresh.solved, None
+            pivot = sqrt(solved.narrowed + self.noise_of(fresh.noise))
             if self.reservoir:
                 self.reservoir.learn(fresh.reach / pivot)
             return self._append(key, fresh.x, fresh.noise, y, solved.mean, solved.v, pivot)
@@ -334,6 +334,12 @@ class ExactSolver(LabelledPoints):
                 with limited(awaited.points.size * self._L.size):
                     w = self._kernel.column(awaited.points.all.T, x, self._weights) - awaited.V.all @ solved.v
             self.reservoir.add(x, solved.v, w, solved.narrowed)
+
+    def age(self, left: float, now: float) -> None:
+        """The reservoir is of a round later: what is known of it is the less by the factor `left`."""
+        assert self.reservoir
+        self._settle()  # its covariances are to fade, too
+        self.reservoir.fade(left, self._amplitude, now)
 
     def reach(self, x: Array, solved: Solved) -> Array:
         """The covariance of f at x with f at each point of the reservoir, given all labels asked for."""

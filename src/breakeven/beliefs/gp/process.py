@@ -255,7 +255,8 @@ class GaussianProcess:
             solver.reservoir.variances,
             noise_std * noise_std,
             lesson_share(self._unknowns, max(self.asked, 1)) if self.fit_schedule else 0.0,
-            inf if self.forgetting is None else self.forgetting,
+            solver.parameters.kernel.amplitude,
+            self.forgetting,
         )
 
     @property
@@ -273,19 +274,21 @@ class GaussianProcess:
             self.solver.watch(Reservoir(self._width, most) if most else None)
 
     def arrive(self, point: Any, view: View | None = None) -> None:
-        """Count an arrival, and let it stand for those to come; one without a point only takes time."""
+        """Count an arrival, and let it stand for those to come; one without a point only takes time.
+
+        What is kept of past arrivals is as of the next round: that is when somebody asks.
+        """
         self._clock += 1
         solver = self.solver
         if not solver.reservoir:
             return
-        solved = None if point is None else self._solved(self._at(point, self._clock), view)
-        if self.forgetting is not None:
-            amplitude = solver.parameters.kernel.amplitude
-            solver.reservoir.fade(2.0 ** (-1.0 / self.forgetting), amplitude, self._clock)
-        if solved is None:
+        if point is None:
             solver.reservoir.skip()
         else:
-            solver.meet(self._at(point, self._clock), solved)
+            place = self._at(point, self._clock)
+            solver.meet(place, self._solved(place, view))
+        if self.forgetting is not None:
+            solver.age(2.0 ** (-1.0 / self.forgetting), self._clock + 1)
 
     def _solved(self, place: Any, view: View | None) -> Solved:
         """What is known there: as a view of it says, else by a solve."""

@@ -9,7 +9,8 @@ with noise variance σ² takes c²/(s² + σ²) off that arrival's variance; the
 docs/value.md derives it.
 """
 
-from math import sqrt
+from functools import cache
+from math import exp, expm1, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ GOLDEN_TURN, FULL_TURN = (
     0x9E3779B97F4A7C15,
     1 << 64,
 )  # the golden ratio's part of a turn, and one, as integers
+
+EXACT_ROUNDS = 8  # arrivals to come that are summed one by one
+QUADRATURE_POINTS = 12
 
 
 class Reservoir:
@@ -162,10 +166,66 @@ class Reservoir:
         return reservoir
 
 
+class FadingSaving(Saving, frozen=True, kw_only=True, gc=False):
+    """What a label saves where all that labels say fades: covariances by 2^(−k/h), k rounds from now.
+
+    Of an arrival's variance s² the labels explain A − s² now and ω·(A − s²) in k rounds, with ω = 4^(−k/h),
+    and this label would explain ω·c²/(s² + σ²) more. The sum over the arrivals to come takes each k by itself
+    up to 8, and the others by Gauss quadrature.
+    """
+
+    variances: Array  # s² at the arrivals to come, the point itself among them
+    explained: Array  # c²/(s² + σ²) there
+    amplitude: float
+
+    def over(self, left: int, *, lessons: bool) -> float:
+        """What the label takes off the errors of all arrivals `left`, with what it teaches or without."""
+        shares, counts = faded_rounds(left, self.half_life)
+        variances = self.amplitude - np.multiply.outer(shares, self.amplitude - self.variances)
+        drops = _drop(variances, np.multiply.outer(shares, self.explained)).mean(axis=1)
+        later = theory.EXPECTED_ERROR * float(counts @ drops)
+        return later + self.lesson * float(counts @ shares) if lessons else later
+
+
+def faded_rounds(left: int, half_life: float) -> tuple[Array, Array]:
+    """A few values of ω = 4^(−k/h), and for how many of the rounds k = 1 … `left` each stands.
+
+    >>> shares, counts = faded_rounds(1000, half_life=100.0)
+    >>> exact = np.sqrt(2.0 - 4.0 ** (-np.arange(1, 1001) / 100.0)) - np.sqrt(2.0)
+    >>> round(float(counts @ (np.sqrt(2.0 - shares) - np.sqrt(2.0)) / exact.sum()), 4)
+    1.0
+    """
+    fading = log(4.0) / half_life
+    first = np.arange(1.0, min(left, EXACT_ROUNDS) + 1.0)
+    shares = np.exp(-fading * first)
+    if left <= EXACT_ROUNDS:
+        return shares, np.ones(len(first))
+    # the integral over k from 8½ to left + ½, of a function of ω that may rise like a root towards ω = 1
+    most = exp(-fading * (EXACT_ROUNDS + 0.5))
+    apart = -most * expm1(-fading * (left - EXACT_ROUNDS))
+    nodes, weights = _quadrature()
+    at = most - apart * nodes * nodes
+    counts = 2.0 * apart * nodes * weights / (fading * at)
+    return np.concatenate([shares, at]), np.concatenate([np.ones(len(first)), counts])
+
+
+@cache
+def _quadrature() -> tuple[Array, Array]:
+    """Gauss's points and weights on [0, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(QUADRATURE_POINTS)
+    return 0.5 + 0.5 * nodes, 0.5 * weights
+
+
 def saving(
-    variance: float, reach: Array, variances: Array, noise_variance: float, lesson: float, half_life: float
+    variance: float,
+    reach: Array,
+    variances: Array,
+    noise_variance: float,
+    lesson: float,
+    amplitude: float,
+    half_life: float | None,
 ) -> Saving:
-    """The saving of a label at a point of this variance, that reaches so far to arrivals of these variances.
+    """The saving of a label at a point of this variance, with these covariances to arrivals to come.
 
     The point itself stands for arrivals to come, too. `lesson` is the share of their errors that goes by what
     the label teaches.
@@ -176,7 +236,19 @@ def saving(
     errors = theory.EXPECTED_ERROR * (float(np.sqrt(variances).sum()) + sqrt(variance))
     count = len(variances) + 1
     outright = theory.EXPECTED_ERROR * sqrt(spread)
-    return Saving(here, (there + here) / count, lesson * errors / count, half_life, outright)
+    later, taught = (there + here) / count, lesson * errors / count
+    if half_life is None:
+        return Saving(here, later, taught, outright=outright)
+    return FadingSaving(
+        here,
+        later,
+        taught,
+        half_life,
+        outright,
+        variances=np.append(variances, variance),
+        explained=np.append(reach, variance) ** 2 / spread,
+        amplitude=amplitude,
+    )
 
 
 def lesson_share(parameters: int, labels: int) -> float:

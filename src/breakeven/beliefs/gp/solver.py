@@ -195,6 +195,10 @@ class Solver(Protocol):
         """An arrival, at which `solved` was just computed, may stand for those to come."""
         ...
 
+    def age(self, left: float, now: float) -> None:
+        """The reservoir is of a round later: what is known of it is the less by the factor `left`."""
+        ...
+
     def reach(self, x: Array, solved: Solved) -> Array:
         """The covariance of f at x with f at each point of the reservoir, given all labels asked for."""
         ...
@@ -223,52 +227,61 @@ class KeyList:
 
     def __init__(self, keys: Iterable[Key] = ()) -> None:
         self.all = list(keys)
-        self._index()
+        self._places: dict[Key, int] | None = None  # made when first asked for
+        self._gone = 0  # keys that left from the front since
 
-    def _index(self) -> None:
-        self._gone = 0  # keys that left from the front
-        self._places = {key: i for i, key in enumerate(self.all) if key is not None}
+    def _index(self) -> dict[Key, int]:
+        if self._places is None:
+            self._gone = 0
+            self._places = {key: i for i, key in enumerate(self.all) if key is not None}
+        return self._places
 
     def __len__(self) -> int:
         return len(self.all)
 
     def __contains__(self, key: Key) -> bool:
-        return key in self._places
+        return key in self._index()
 
     def place(self, key: Key) -> int:
         """Where this key is; of those without one, the last."""
         if key is not None:
-            return self._places[key] - self._gone
+            return self._index()[key] - self._gone
         return len(self.all) - 1 - self.all[::-1].index(None)
 
     def append(self, key: Key) -> None:
         """One more at the end."""
-        if key is not None:
+        if self._places is not None and key is not None:
             self._places[key] = self._gone + len(self.all)
         self.all.append(key)
 
     def remove(self, j: int) -> None:
         """Take one out, and let those behind move up."""
         key = self.all.pop(j)
-        if j == 0:
+        if j == 0 and self._places is not None:
             self._gone += 1
             self._places.pop(key, None)
         else:
-            self._index()
+            self._places = None
 
     def release(self, key: Key) -> None:
         """Forget a key, but not its place."""
-        if key in self._places:
+        if key in self:
             self.all[self.place(key)] = None
-            del self._places[key]
+            del self._index()[key]
 
 
 class ToldTable(GrowingTable):
-    """The labels told, a column each: point, noise, y and one number more. X, y and `last` are at hand."""
+    """The labels told, a column each: point, noise, y and one number more; X and `last` are at hand."""
 
     def _look(self) -> None:
         super()._look()
-        self.X, self.y, self.last = self.all[:-3], self.all[-2], self.all[-1]
+        self.X, self.last = self.all[:-3], self.all[-1]
+
+    @property
+    def y(self) -> Array:
+        """The labels."""
+        labels: Array = self.all[-2]
+        return labels
 
     def add(self, x: Array, noise: float, y: float, last: float) -> None:
         """One more label."""
