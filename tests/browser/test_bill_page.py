@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from breakeven.report import write_bill
-from breakeven.tables import TableLearner
+from breakeven.rows import open_bill
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
 from tests.browser.reports import REPORTS, compared, written
 from tests.unit.test_report_bill import evil_bill
@@ -190,7 +190,7 @@ def test_the_configuration_is_copied_and_runs(laptop, report_of):
     program = {}
     exec(laptop.page.evaluate("navigator.clipboard.readText()"), program)
     assert program["decide"]({"kind": "t1"}).id == "301"
-    assert TableLearner.open(report_of("compared").parent).learner.rounds == 301
+    assert open_bill(report_of("compared").parent)[1].rounds == 301
 
 
 def test_a_chart_can_be_kept_as_a_picture(laptop):

@@ -15,7 +15,7 @@ import pytest
 
 from breakeven.cli import main
 from breakeven.cli.failures import interruptible
-from breakeven.tables import TableLearner
+from breakeven.rows import open_bill
 from tests.tables.samples import smooth, typed
 
 
@@ -48,7 +48,7 @@ def test_the_bill_is_a_table_and_everything_is_in_the_folder(capsys, cases, own)
     assert "Label noise alone" in out
     assert out.endswith(f"Open {own / 'bill' / 'report.html'}\n")
     files = {path.name for path in (own / "bill").iterdir()}
-    assert files == {"decisions.parquet", "learner.snapshot", "report.html", "summary.json"}
+    assert files == {"columns.json", "decisions.parquet", "learner.snapshot", "report.html", "summary.json"}
 
 
 def test_other_rules_prices_and_orders_follow(capsys, cases, own):
@@ -91,8 +91,9 @@ def test_all_options_together(capsys, own):
     assert (code, err) == (0, "")
     assert json.loads(out)["notes"][-1] == "20 missing values of 'sex' are of no category."
     assert pl.read_parquet(own / "bill" / "decisions.parquet")["id"][0] == "p59"
-    learner = TableLearner.open(own / "bill")
-    assert learner.decide({"a": 0.0, "b": 1.0, "sex": "m", "price": 0.7}, id="new").cost == 0.7
+    columns, learner = open_bill(own / "bill")
+    row = {"a": 0.0, "b": 1.0, "sex": "m", "price": 0.7}
+    assert learner.decide(columns.point(row), cost=columns.cost(row), id="new").cost == 0.7
 
 
 def test_a_configuration_file_says_the_same_and_the_command_line_wins(capsys, cases, own):
@@ -130,7 +131,7 @@ def test_a_feature_may_have_a_comma_in_its_name(capsys, own):
     smooth(40).rename({"a": "a, b"}).write_csv(own / "cases.csv")
     words = ("--label", "y", "--cost", 0.5, "--features", "a, b", "--no-sweep", "--out", own / "bill")
     assert simulate(capsys, own / "cases.csv", *words)[0] == 0
-    assert TableLearner.open(own / "bill").columns.names == ["a, b"]
+    assert open_bill(own / "bill")[0].names == ["a, b"]
 
 
 def test_one_case_is_one_case(capsys, own):
@@ -174,7 +175,7 @@ def test_ctrl_c_prints_the_bill_so_far_and_writes_what_is_done(own):
     assert (running.returncode, err) == (2, "breakeven: interrupted\n")
     assert "Interrupted: all numbers are of the first" in out
     summary = json.loads((own / "bill" / "summary.json").read_text())
-    assert (summary["whole"], summary["cases"]) == (False, TableLearner.open(own / "bill").learner.rounds)
+    assert (summary["whole"], summary["cases"]) == (False, open_bill(own / "bill")[1].rounds)
     assert summary["unfinished"] == ["other costs"]
 
 
@@ -210,7 +211,7 @@ def test_who_is_told_to_terminate_leaves_the_bill_and_nothing_else(monkeypatch, 
         out, err = running.communicate()
     assert (running.returncode, err) == (143, "")
     assert "label everyone" in out
-    assert TableLearner.open(own / "bill").learner.rounds == 80
+    assert open_bill(own / "bill")[1].rounds == 80
     assert not list((own / "tmp").iterdir())
 
 

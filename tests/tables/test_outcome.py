@@ -9,9 +9,8 @@ import pytest
 
 from breakeven.errors import InvalidInput
 from breakeven.files import UnwritableFolder
-from breakeven.tables import TableLearner
+from breakeven.rows import UnreadableBill, open_bill, save_bill
 from breakeven.tables.sources import BadTable
-from breakeven.tables.table_learner import UnreadableBill
 from tests.tables.samples import bill_of, smooth, typed
 
 
@@ -73,21 +72,23 @@ def test_notes_say_what_noise_alone_makes(outcome):
 
 def test_a_folder_goes_on_where_the_run_ended(tmp_path, outcome):
     outcome.write(tmp_path)
-    learner, row = TableLearner.open(tmp_path), {"a": 0.3, "b": -1.0, "other": "x"}
+    columns, learner = open_bill(tmp_path)
+    point = columns.point({"a": 0.3, "b": -1.0, "other": "x"})
     ours = outcome.learner
-    assert learner.predict(row) == ours.predict(row)
-    assert learner.decide(row, id="next").prediction == ours.predict(row)
-    assert learner.tell("next", 0.1).mean != ours.predict(row).mean
+    assert columns == outcome.columns
+    assert learner.predict(point) == ours.predict(point)
+    assert learner.decide(point, id="next").prediction == ours.predict(point)
+    assert learner.tell("next", 0.1).mean != ours.predict(point).mean
     assert pl.read_parquet(tmp_path / "decisions.parquet").equals(outcome.decisions)
 
 
 def test_a_learner_can_be_kept_in_its_folder(tmp_path, outcome):
     outcome.write(tmp_path)
-    learner, row = TableLearner.open(tmp_path), {"a": 2.0, "b": 2.0}
-    decision = learner.decide(row, id="late", force=True)
-    learner.save(tmp_path)
-    again = TableLearner.open(tmp_path)
-    assert again.learner.pending[decision.id].cost == 0.5
+    columns, learner = open_bill(tmp_path)
+    decision = learner.decide(columns.point({"a": 2.0, "b": 2.0}), id="late", force=True)
+    save_bill(tmp_path, learner)
+    _, again = open_bill(tmp_path)
+    assert again.pending[decision.id].cost == 0.5
     assert again.tell("late", 1.0) == learner.tell("late", 1.0)
 
 
@@ -101,7 +102,7 @@ def test_the_summary_is_written_last_and_goes_first(tmp_path, outcome):
     with pytest.raises(RuntimeError, match="in the middle"):
         outcome.write(tmp_path, fail)
     with pytest.raises(UnreadableBill, match="expected a folder that `breakeven simulate` has finished"):
-        TableLearner.open(tmp_path)
+        open_bill(tmp_path)
 
 
 def test_the_summary_says_everything_but_the_decisions(tmp_path, outcome):
@@ -110,7 +111,7 @@ def test_the_summary_says_everything_but_the_decisions(tmp_path, outcome):
     assert summary["whole"] is True
     assert [row["name"] for row in summary["rows"]] == [row.name for row in outcome.rows]
     assert summary["options"]["rule"] == "value"
-    assert summary["columns"]["features"][0]["name"] == "a"
+    assert json.loads((tmp_path / "columns.json").read_text())["features"][0]["name"] == "a"
 
 
 @pytest.mark.parametrize("folder", ["bill", "deep/er/bill", "."])
@@ -194,4 +195,4 @@ def test_owned_labels_are_not_those_of_the_cases():
 
 def test_seed_labels_come_from_a_frame_too():
     outcome = bill_of(typed(), cost=2.0, type="kind", seed_labels=typed(50, seed=1))
-    assert outcome.run.noise.words == "pooled within types from 50 labels already owned"
+    assert outcome.run.noise_from == "pooled within types from 50 labels already owned"

@@ -11,11 +11,10 @@ from breakeven import GaussianProcess, Learner, TypeMeans, Value, simulate
 from breakeven.beliefs import Prior
 from breakeven.errors import InvalidInput
 from breakeven.learner.bulk import stream as compiled
-from breakeven.tables import record as bulk
+from breakeven.tables import run as running
 from breakeven.tables.billing import row_of
-from breakeven.tables.noise import noise_of
 from breakeven.tables.outcome import Outcome
-from breakeven.tables.run import _Walk
+from breakeven.tables.recipe import start
 from breakeven.values import Decision
 from tests.tables.samples import cases_of, run_of, smooth, typed
 
@@ -84,6 +83,17 @@ def test_units_do_not_matter_to_any_rule(rule, noise_std, unit):
 
 
 @pytest.mark.parametrize("rule", ["value", "threshold", "random", "variable"])
+@pytest.mark.parametrize("frame", [smooth(100), typed(300)], ids=["features", "types"])
+@pytest.mark.parametrize("noise_std", [None, 0.3])
+def test_where_zero_lies_does_not_matter_to_any_rule(rule, frame, noise_std):
+    asked = {"rule": rule, "noise_std": noise_std} | ({"type": "kind"} if "kind" in frame.columns else {})
+    plain, moved = run_of(frame, **asked), run_of(frame.with_columns(pl.col("y") + 1000.0), **asked)
+    assert wanted(plain) == wanted(moved)
+    errors = [run.decisions.collect()["error"].to_numpy() for run in (plain, moved)]
+    np.testing.assert_allclose(errors[1], errors[0], atol=1e-3)
+
+
+@pytest.mark.parametrize("rule", ["value", "threshold", "random", "variable"])
 def test_the_future_changes_nothing_of_the_past(rule):
     frame = smooth(150)
     moved = frame.with_columns(
@@ -111,30 +121,27 @@ def test_decisions_have_all_that_a_decision_has():
     assert table.filter("wants_label")["error"].to_list() == [0.0] * table["wants_label"].sum()
 
 
-def test_scales_are_frozen_at_the_first_arrivals_and_undone_in_what_is_shown():
-    frame = smooth(150, unit=1000.0)
-    run = run_of(frame, cost=1000.0)
-    first = frame.select("a", "b").head(20).to_numpy()
-    assert run.learner.scales.centre == pytest.approx(first.mean(axis=0).tolist())
-    assert run.learner.scales.spread == pytest.approx(first.std(axis=0).tolist())
+def test_what_is_shown_is_in_the_tables_own_units():
+    run = run_of(smooth(150, unit=1000.0), cost=1000.0)
     late = run.decisions.tail(50).collect()
     assert late["std"].min() > 1.0
     np.testing.assert_allclose(late["prediction"], late["label"], atol=600.0)
 
 
-def test_labels_that_differ_only_by_rounding_have_no_spread():
+def test_labels_that_differ_only_by_rounding_have_no_scale_of_their_own():
     frame = smooth(60).with_columns(y=pl.when(pl.int_range(pl.len()) < 30).then(0.3).otherwise("y"))
     rounded = frame.with_columns(
         y=pl.when(pl.int_range(pl.len()) % 2 == 0).then("y").otherwise(pl.col("y") + 5e-17)
     )
-    assert run_of(rounded).learner.scales.label_spread == run_of(frame).learner.scales.label_spread == 1.0
+    assert wanted(run_of(rounded)) == wanted(run_of(frame))
 
 
-def test_labels_that_come_after_the_scales_are_frozen_change_none():
-    run = run_of(smooth(300), rule="random", chance=0.3, delay=10)
-    early = run_of(smooth(300).head(60), rule="random", chance=0.3, delay=10)
-    assert run.learner.scales == early.learner.scales
-    assert run.learner.learner.rounds == 300
+@pytest.mark.parametrize("options", [{}, {"type": "kind", "noise_std": 0.5}])
+def test_the_scale_of_labels_is_found_once_and_stays(options):
+    frame = typed(300) if options else smooth(300)
+    early, late = (run_of(one, rule="threshold", cost=0.1, **options) for one in (frame.head(60), frame))
+    scales = [run.learner.belief.traits.label_scale for run in (early, late)]
+    assert scales[0] == scales[1] != 1.0
 
 
 # -- what else may come ----------------------------------------------------------------------------------
@@ -144,7 +151,7 @@ def test_late_labels_are_still_awaited_at_the_end():
     frame = smooth(100)
     run = run_of(frame, delay=30, rule="random")
     bought = run.decisions.collect()["wants_label"].to_numpy()
-    assert len(run.learner.learner.pending) == bought[-30:].sum()
+    assert len(run.learner.pending) == bought[-30:].sum()
     assert row_of(run).labels == bought.sum()
 
 
@@ -166,7 +173,7 @@ def test_labels_already_owned_are_free_and_save_labels():
     frame = smooth(200)
     alone, helped = run_of(frame), run_of(frame, seeds=smooth(100, seed=1))
     assert row_of(helped).labels < row_of(alone).labels
-    assert helped.learner.learner.belief.labels == 100 + row_of(helped).labels
+    assert helped.learner.belief.labels == 100 + row_of(helped).labels
 
 
 def test_every_label_may_have_its_own_price():
@@ -182,15 +189,15 @@ def test_ids_are_those_of_the_table():
     frame = smooth(50).with_columns(pl.Series("who", [f"p{i}" for i in range(50)]))
     run = run_of(frame, id="who", delay=50, rule="random")
     assert run.decisions.collect()["id"].to_list() == frame["who"].to_list()
-    assert set(run.learner.learner.pending) <= set(frame["who"])
+    assert set(run.learner.pending) <= set(frame["who"])
 
 
 def test_a_run_that_is_stopped_has_whole_rounds_only():
     rounds = iter(range(1000))
     run = run_of(smooth(100), stop=lambda: next(rounds) >= 20)
     assert not run.whole
-    assert len(run.cases) == run.decisions.collect().height == run.learner.learner.rounds < 100
-    run.learner.learner.decide([0.0, 0.0])
+    assert len(run.cases) == run.decisions.collect().height == run.learner.rounds < 100
+    run.learner.decide([0.0, 0.0])
 
 
 def test_a_run_that_is_stopped_at_once_has_one_round():
@@ -205,15 +212,15 @@ def test_a_run_that_is_stopped_at_once_has_one_round():
 def test_the_noise_of_types_is_pooled_from_the_first_labels_which_are_all_bought():
     run = run_of(typed(), type="kind")
     table = run.decisions.collect()
-    assert table["reason"].head(run.noise.warmup).to_list() == ["warmup"] * run.noise.warmup
-    assert 20 <= run.noise.warmup <= 30
-    assert run.noise.std == pytest.approx(0.5, rel=0.5)
+    assert table["reason"].head(run.learner.warmup).to_list() == ["warmup"] * run.learner.warmup
+    assert 20 <= run.learner.warmup <= 30
+    assert run.learner.belief.noise_std == pytest.approx(0.5, rel=0.5)
 
 
 @pytest.mark.parametrize(("rows", "repeats"), [(400, 10), (50_000, 50), (300_000, 100)])
 def test_a_longer_stream_goes_by_more_labels_for_its_noise(rows, repeats):
     cases, asked = cases_of(typed(rows, types=30), type="kind")
-    needed = noise_of(cases, None, asked).warmup
+    needed = start(cases, asked).learner.warmup
     first = cases.part(0, needed)
     assert needed - len(set(first)) == repeats
     assert needed - 1 - len(set(first[:-1])) < repeats
@@ -221,9 +228,9 @@ def test_a_longer_stream_goes_by_more_labels_for_its_noise(rows, repeats):
 
 def test_owned_labels_tell_the_noise_for_nothing():
     run = run_of(typed(), seeds=typed(seed=1), type="kind")
-    assert run.noise.warmup == 0
-    assert run.noise.std == pytest.approx(0.5, rel=0.1)
-    assert run.noise.words == "pooled within types from 400 labels already owned"
+    assert run.learner.warmup == 0
+    assert run.learner.belief.noise_std == pytest.approx(0.5, rel=0.1)
+    assert run.noise_from == "pooled within types from 400 labels already owned"
 
 
 def test_the_noise_of_types_is_not_known_before_its_labels():
@@ -234,22 +241,22 @@ def test_the_noise_of_types_is_not_known_before_its_labels():
     assert first["std"].null_count() == first["noise_std"].null_count() == 15
 
 
-def test_a_run_that_is_stopped_in_its_warm_up_knows_the_noise_so_far():
+def test_a_run_that_is_stopped_in_its_warm_up_does_not_know_the_noise():
     rounds = iter(range(1000))
     run = run_of(typed(), type="kind", stop=lambda: next(rounds) >= 15)
-    assert run.noise.warmup == len(run.cases) < 20
-    assert run.learner.learner.belief.noise_std == pytest.approx(
-        run.noise.std / run.learner.scales.label_spread
-    )
+    assert len(run.cases) < 20 <= run.learner.warmup
+    assert run.noise_from == "not known"
+    assert "noise alone" not in Outcome(run).notes[1]
+    assert Outcome(run).summary()["noise_std"] is None
 
 
 def test_few_owned_labels_help_to_tell_the_noise():
     few = typed(8, seed=1)
     run = run_of(typed(), seeds=few, type="kind")
-    both = pl.concat([few, typed().head(run.noise.warmup)])
+    both = pl.concat([few, typed().head(run.learner.warmup)])
     deviations = both["y"] - both.with_columns(pl.col("y").mean().over("kind"))["y"]
     freedom = len(both) - both["kind"].n_unique()
-    assert run.noise.std == pytest.approx(np.sqrt((deviations**2).sum() / freedom))
+    assert run.learner.belief.noise_std == pytest.approx(np.sqrt((deviations**2).sum() / freedom))
 
 
 def test_who_never_asks_needs_no_noise():
@@ -259,8 +266,8 @@ def test_who_never_asks_needs_no_noise():
 def test_where_no_type_comes_twice_the_spread_of_all_is_taken_and_said():
     frame = pl.DataFrame({"kind": [f"t{i}" for i in range(300)], "y": np.arange(300.0)})
     run = run_of(frame, type="kind", rule="threshold")
-    assert run.noise.warmup == 200
-    assert "may be too large" in run.noise.words
+    assert run.learner.warmup == 200
+    assert "may be too large" in run.noise_from
 
 
 def test_with_a_delay_the_noise_of_types_must_be_given():
@@ -278,11 +285,11 @@ def both_ways(frame, **options):
     alone = run_of(frame, **asked)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiled, "SHORTEST", 1)
-        patch.setattr(bulk, "ROUNDS_AT_ONCE", 100)
-        patch.setattr(_Walk, "_replayed", None)
+        patch.setattr(running, "ROUNDS_AT_ONCE", 100)
+        patch.setattr(running._Walk, "_replayed", None)
         together = run_of(frame, **asked)
     assert_frame_equal(together.decisions.collect(), alone.decisions.collect(), check_exact=True)
-    assert together.learner.learner.snapshot() == alone.learner.learner.snapshot()
+    assert together.learner.snapshot() == alone.learner.snapshot()
     return together
 
 
@@ -290,7 +297,7 @@ def both_ways(frame, **options):
 @pytest.mark.parametrize("whole", [True, False])
 def test_compiled_loops_decide_as_one_by_one(rule, whole):
     frame = typed(3000).with_columns(pl.col("kind").str.slice(1).cast(pl.Int64) if whole else pl.col("kind"))
-    assert both_ways(frame, rule=rule).learner.learner.rounds == 3000
+    assert both_ways(frame, rule=rule).learner.rounds == 3000
 
 
 @settings(max_examples=40)
@@ -309,7 +316,7 @@ def test_compiled_loops_keep_ids_of_ones_own(start):
     frame = typed(600).with_columns(pl.int_range(start, start + 600).alias("case"))
     run = both_ways(frame, id="case")
     bought = run.decisions.filter("wants_label").collect()
-    run.learner.learner.correct(bought["id"][-1], 0.0)
+    run.learner.correct(bought["id"][-1], 0.0)
 
 
 def test_compiled_loops_give_every_reason():

@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from breakeven.tables import TableLearner, pictures, story
+from breakeven.rows import open_bill
+from breakeven.tables import pictures, story
 from breakeven.tables.outcome import configuration
 from breakeven.values.amounts import amount
 from tests.tables.samples import bill_of, run_of, smooth, typed
@@ -67,7 +68,7 @@ def test_charts_are_thinned_and_keep_the_last_case(monkeypatch):
 
 def test_money_ends_at_the_bill(run):
     total, everyone, spend = charts_of(run)["money"].lines
-    ledger = run.learner.learner.ledger
+    ledger = run.learner.ledger
     error = run.decisions.collect()["error"].sum()
     assert spend.y[-1] == pytest.approx(ledger.label_spend)
     assert total.y[-1] == pytest.approx(ledger.label_spend + error)
@@ -186,7 +187,7 @@ def test_the_program_runs_as_it_is_and_keeps_what_it_learns(tmp_path, monkeypatc
     decision = program["decide"]({"a": 9.0, "b": -9.0})
     assert decision.reason == "worth_it"
     program["tell"](decision.id, 1.0)
-    again = TableLearner.open("some/bill").learner
+    _, again = open_bill("some/bill")
     assert (again.rounds, again.rule.horizon, len(again.pending)) == (61, 120, 0)
 
 

@@ -1,10 +1,20 @@
 """Rows by the names of their columns: one row becomes a point, a cost and a label. Needs no polars.
 
 There is no learner inside: `learner.decide(columns.point(row), cost=columns.cost(row), id=...)`.
-Reading order: reading (one value), columns (one row).
+Reading order: reading (one value), columns (one row), bills (the folder that both are kept in).
 """
 
+from breakeven.rows.bills import UnreadableBill, open_bill, save_bill
 from breakeven.rows.columns import Column, Columns, Feature
 from breakeven.rows.reading import Kind, read_value
 
-__all__ = ["Column", "Columns", "Feature", "Kind", "read_value"]
+__all__ = [
+    "Column",
+    "Columns",
+    "Feature",
+    "Kind",
+    "UnreadableBill",
+    "open_bill",
+    "read_value",
+    "save_bill",
+]

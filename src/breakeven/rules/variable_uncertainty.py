@@ -1,7 +1,8 @@
 """VAR-UNCERTAINTY (Žliobaitė et al. 2014), in every reading that the paper allows.
 
-A limit θ, 1 at first, moves by a factor after each answer. The paper's text, its figures and the original
-disagree on the comparison and the factors; `READINGS` holds them all. None of them looks at the price.
+A limit θ, 1 at first, moves by a factor after each answer; it counts in the belief's label scale. The paper's
+text, its figures and the original disagree on the comparison and the factors; `READINGS` holds them all. None
+of them looks at the price.
 """
 
 from math import isinf, nan
@@ -70,6 +71,7 @@ class VariableUncertainty(Rule):
             return Verdict(True, nan, "first_of_type")
         compare = READINGS[self.reading].compare
         limit = max(1.0 / self.theta - 1.0, 0.0) if compare == "confidence" else self.theta
+        limit *= view.traits.label_scale
         if self.budget is not None and self.lately / MEMORY >= self.budget:
             return Verdict(False, limit, "over_budget")
         yes = view.uncertainty < limit if compare == "below" else view.uncertainty > limit

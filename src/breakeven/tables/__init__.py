@@ -1,7 +1,7 @@
 """From a table of past cases to the bill: what paying only for labels worth their cost would have saved.
 
 `from_table` takes a frame; the command `breakeven simulate` takes a file. Reading needs polars, the extra
-`tables`, which is imported only when a table is read.
+`tables`, which is imported only when a table is read. What it writes is opened by `breakeven.rows.open_bill`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,18 +10,12 @@ from breakeven.tables.table import MissingPolars, check_polars, from_table
 
 if TYPE_CHECKING:
     from breakeven.tables.outcome import Outcome
-    from breakeven.tables.table_learner import TableLearner
 
-__all__ = ["MissingPolars", "Outcome", "TableLearner", "check_polars", "from_table"]
+__all__ = ["MissingPolars", "Outcome", "check_polars", "from_table"]
 
 
 def __getattr__(name: str) -> Any:
     """What needs polars is loaded when it is first asked for."""
-    if name == "TableLearner":
-        check_polars()
-        from breakeven.tables.table_learner import TableLearner
-
-        return TableLearner
     if name == "Outcome":
         check_polars()
         from breakeven.tables.outcome import Outcome

@@ -29,7 +29,7 @@ def name_of(options: Options) -> str:
 
 def row_of(run: TableRun, name: str | None = None, *, factor: float = 1.0) -> BillRow:
     """The bill of a run, every label at `factor` times its cost; a `name` tells it from others."""
-    ledger = run.learner.learner.ledger
+    ledger = run.learner.ledger
     error = float(run.decisions.select(pl.col("error").sum()).collect(engine="streaming").item())
     spend = factor * ledger.label_spend
     return _row(name or name_of(run.options), run.cases, run.options, ledger.labels, spend, error, factor)
@@ -67,16 +67,18 @@ def _row(
     )
 
 
-def noise_share(run: TableRun) -> float:
+def noise_share(run: TableRun) -> float | None:
     """The mean error that label noise alone would give the same predictions, were they perfect."""
-    return EXPECTED_NOISE * final_noise(run) * (1.0 - share_labelled(run))
+    noise_std = final_noise(run)
+    return None if noise_std is None else EXPECTED_NOISE * noise_std * (1.0 - share_labelled(run))
 
 
 def share_labelled(run: TableRun) -> float:
     """The part of the cases whose label was bought."""
-    return run.learner.learner.ledger.labels / max(len(run.cases), 1)
+    return run.learner.ledger.labels / max(len(run.cases), 1)
 
 
-def final_noise(run: TableRun) -> float:
-    """The noise of a label, as given or as fitted last, in the table's own units."""
-    return run.learner.learner.belief.traits.noise_std * run.learner.scales.label_spread
+def final_noise(run: TableRun) -> float | None:
+    """The noise of a label, as given or as fitted last; None where it is not known yet."""
+    traits = run.learner.belief.traits
+    return traits.noise_std if traits.noise_known else None

@@ -11,6 +11,9 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from breakeven import files
+from breakeven.learner import Learner
+from breakeven.rows import Columns, save_bill
+from breakeven.rows.bills import SUMMARY_FILE
 from breakeven.rules import Value
 from breakeven.tables.billing import final_noise, first_rows, name_of, noise_share, row_of
 from breakeven.tables.cases import Cases
@@ -18,7 +21,6 @@ from breakeven.tables.pictures import costs_differ
 from breakeven.tables.rivals import costs_left_out
 from breakeven.tables.run import TableRun
 from breakeven.tables.story import about_errors, facts, sections
-from breakeven.tables.table_learner import SNAPSHOT_FILE, SUMMARY_FILE, TableLearner
 from breakeven.values import Bill, BillRow, Sweep
 from breakeven.values.amounts import listed
 from breakeven.values.bill import ABOUT_NO_ONE, mean_row, sweep_of
@@ -40,9 +42,14 @@ class Outcome:
         self.ids = False  # whether the report says which case a point is
 
     @property
-    def learner(self) -> TableLearner:
+    def learner(self) -> Learner:
         """The learner after the last case, to go on with."""
         return self.run.learner
+
+    @property
+    def columns(self) -> Columns:
+        """What the columns of the table mean, to read rows that come later."""
+        return self.run.cases.columns
 
     @property
     def rows(self) -> list[BillRow]:
@@ -134,13 +141,11 @@ class Outcome:
             "noise_std": final_noise(run),
             "mean_error_of_noise": noise_share(run),
             "options": run.options,
-            "columns": run.learner.columns,
-            "scales": run.learner.scales,
             "seconds": run.seconds,
         }
 
     def write(self, folder: Path | str, report: Callable[[Bill, Path], object] | None = None) -> None:
-        """Decisions, snapshot, the page of a `report` and, as the mark that all is there, the summary.
+        """Decisions, learner, columns, the page of a `report`, and last the summary: then all is there.
 
         `report` is `breakeven.report.write_bill`, or nothing where no page is wanted.
         """
@@ -148,7 +153,7 @@ class Outcome:
         check_folder(folder)
         (folder / SUMMARY_FILE).unlink(missing_ok=True)
         files.write_by(folder, DECISIONS_FILE, lambda file: _sink(self.run.decisions, file.name))
-        files.write(folder, SNAPSHOT_FILE, self.learner.learner.snapshot())
+        save_bill(folder, self.learner, self.columns)
         self.write_again(folder, report)
 
     def write_again(self, folder: Path | str, report: Callable[[Bill, Path], object] | None = None) -> None:
@@ -200,36 +205,39 @@ def configuration(run: TableRun, folder: str, *, seeds: bool = False) -> str:
     return f'''{_imports(run)}
 
 FOLDER = {folder!r}  # what this run wrote
-learner = TableLearner.open(FOLDER)
+columns, learner = open_bill(FOLDER)
 {_reprice(run)}
 
 def decide(row):
     """Whether a new case is worth its label, and what to predict either way."""
     # a row is a mapping: {_row(run)}
-    decision = learner.decide(row{name})
-    learner.save(FOLDER)
+    decision = learner.decide(columns.point(row){_cost(run)}{name})
+    save_bill(FOLDER, learner)
     return decision  # .id, .wants_label, .prediction.mean, .why
 
 
 def tell(id, label):
     """The label came, now or days later."""
-    learner.tell(id, label)
-    learner.save(FOLDER)
+    learner.tell(id, columns.label(label))
+    save_bill(FOLDER, learner)
 
 
 # the same run again: breakeven.from_table(table, {", ".join(asked)})
 '''
 
 
+def _cost(run: TableRun) -> str:
+    return ", cost=columns.cost(row)" if run.cases.columns.cost_column is not None else ""
+
+
 def _imports(run: TableRun) -> str:
-    ours = "from breakeven.tables import TableLearner"
+    ours = "from breakeven.rows import open_bill, save_bill"
     return f"from breakeven import Value\n{ours}" if _reprice(run) else ours
 
 
 def _reprice(run: TableRun) -> str:
     """A horizon that has passed says nothing of what is still to come."""
-    inside = run.learner.learner
-    rule, seen = inside.rule, inside.rounds
+    rule, seen = run.learner.rule, run.learner.rounds
     if not isinstance(rule, Value) or rule.horizon is None or rule.horizon > seen:
         return ""
     asked = ", ".join(_asked(replace(rule, horizon=2 * seen)))
@@ -237,7 +245,7 @@ def _reprice(run: TableRun) -> str:
 
 
 def _row(run: TableRun) -> str:
-    columns, options = run.learner.columns, run.options
+    columns, options = run.cases.columns, run.options
     names = (
         [columns.type_column.name]
         if columns.type_column is not None

@@ -1,18 +1,75 @@
-"""The learner that options ask for, and the rule in it."""
+"""The learner that options ask for: its belief, its rule, and the labels that it buys first in any case.
+
+The belief finds its own units: mean, scale and noise of labels, and how wide features lie, in labels told.
+Types need labels of one type to see their noise; so the first arrivals are all bought where nobody gives it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from breakeven.beliefs import Belief, TypeMeans, untuned
+from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.gp import kernel_named
+from breakeven.errors import expect
 from breakeven.learner import Learner
-from breakeven.rows.columns import Columns
 from breakeven.rules import Always, Budget, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
+from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
-from breakeven.tables.scaling import ARRIVALS, LABELS
 
-WARMUP_PER_FEATURE = 5  # labels that the paper's rule fits its kernel to
+WARMUP_A_FEATURE = 5  # labels that the paper's rule fits its kernel to
+WARMUP_OF_TYPES = (
+    20  # labels that the paper's rule takes the scale of, and that noise is measured from at least
+)
+LEAST_REPEATS, MOST_REPEATS = 10, 100  # labels beyond the first of their type, to measure noise from
+LONGEST_WARMUP = 200  # arrivals after which the noise is measured from what there is
+ARRIVALS_A_REPEAT = 1_000  # one more label for each such part of a long stream
+
+
+class Start(NamedTuple):
+    """A learner before the first case, and what says how noisy labels are; None where that is measured."""
+
+    learner: Learner
+    noise_from: str | None
+
+
+def start(cases: Cases, options: Options, seeds: Cases | None = None) -> Start:
+    """The learner for these cases; `seeds` are labels already owned, and are learnt for nothing."""
+    if cases.columns.type_column is None:
+        return Start(_process(cases, options, seeds), "fitted" if options.noise_std is None else "given")
+    belief = type_means(options, seeds)
+    if not belief.traits.noise_known:
+        return Start(_learner(belief, cases, options, _until_noise_is_seen(cases, options)), None)
+    learner = _learner(belief, cases, options, first_labels(cases, options, seeds))
+    if options.noise_std is not None:
+        return Start(learner, "given")
+    if seeds is None or "noise_from" not in belief.describe():
+        return Start(learner, "not known")
+    return Start(learner, f"pooled within types from {len(seeds):,} labels already owned")
+
+
+def _process(cases: Cases, options: Options, seeds: Cases | None) -> Learner:
+    kernel = kernel_named(options.kernel, (1.0,) * cases.columns.dim)
+    belief = untuned(cases.columns.dim, options.noise_std, kernel)
+    learner = _learner(belief, cases, options, first_labels(cases, options, seeds))
+    for point, y in labels_of(seeds):
+        learner.learn(point, y)
+    return learner
+
+
+def _learner(belief: Belief, cases: Cases, options: Options, warmup: int) -> Learner:
+    return Learner(
+        belief,
+        make_rule(options, len(cases)),
+        label_cost=float(cases.label_costs(options.cost)[0]),
+        error_cost=options.error_cost,
+        warmup=warmup,
+        seed=options.seed,
+    )
 
 
 def make_rule(options: Options, rounds: int) -> Rule:
-    """The rule by its name; rounds are those that will come, unless a horizon is given."""
+    """The rule by its name; `rounds` will come, unless a horizon is given."""
     match options.rule:
         case "value":
             return Value(horizon=rounds if options.horizon is None else options.horizon, scored="labels")
@@ -28,49 +85,76 @@ def make_rule(options: Options, rounds: int) -> Rule:
     return Never()
 
 
-def make_belief(options: Options, columns: Columns, noise_std: float | None, unit: float) -> Belief:
-    """Types share what their means have in common; a process learns all it needs from labels."""
-    noise = None if noise_std is None else noise_std / unit
-    if columns.type_column is not None:
-        if noise is None:
-            return TypeMeans(noise_std=1.0)  # while everything is labelled, to find out
-        return TypeMeans(noise, prior_std="learn" if options.rule == "value" else None)
-    return untuned(columns.dim, noise, kernel_named(options.kernel, (1.0,) * columns.dim))
+def type_means(options: Options, seeds: Cases | None) -> TypeMeans:
+    """Types share what their means have in common; labels already owned say what they can say.
 
-
-def make_learner(
-    options: Options,
-    columns: Columns,
-    rounds: int,
-    *,
-    cost: float,
-    noise_std: float | None,
-    warmup: int = 0,
-    unit: float = 1.0,
-) -> Learner:
-    """A learner whose labels are in units of so much of the table's own."""
-    return Learner(
-        make_belief(options, columns, noise_std, unit),
-        make_rule(options, rounds),
-        label_cost=cost,
-        error_cost=options.error_cost * unit,
-        warmup=warmup,
-        seed=options.seed,
-    )
-
-
-def default_warmup(options: Options, columns: Columns, owned: int) -> int:
-    """Labels bought whatever the rule says: to fit the paper's kernel to, or to know anything at all."""
-    if options.rule == "threshold":
-        return ARRIVALS if columns.type_column is not None else WARMUP_PER_FEATURE * columns.dim
-    if options.rule == "random":
-        return max(LABELS - owned, 0)
-    return LABELS if options.rule == "variable" else 0
-
-
-def arrivals_to_scale(options: Options, warmup: int) -> int:
-    """After how many arrivals scales are frozen.
-
-    The paper's thresholds, and limits that move, are numbers of standard units, and wait no longer.
+    Who never asks needs no noise. Few owned labels say too little of it: it is measured later, with more.
     """
-    return warmup if options.rule in ("threshold", "variable") else max(warmup, ARRIVALS)
+    noise = 1.0 if options.noise_std is None and options.rule == "never" else options.noise_std
+    belief = TypeMeans(
+        noise,
+        prior_mean="fit",
+        label_scale="fit",
+        prior_std="learn" if options.rule == "value" else None,
+    )
+    for point, y in labels_of(seeds):
+        belief.learn(point, y)
+    if belief.fit_due(warm=True):
+        found = belief.fit(belief.fit_job(), np.random.default_rng(options.seed))
+        if (
+            found.get("noise_from") in (None, "repeats")
+            and found.get("repeats", LEAST_REPEATS) >= LEAST_REPEATS
+        ):
+            belief.adopt(found)
+    return belief
+
+
+def labels_of(cases: Cases | None) -> list[tuple[Any, float]]:
+    """All labels, each with its type or point."""
+    return [] if cases is None else list(zip(cases.part(0, len(cases)), cases.labels.tolist(), strict=True))
+
+
+# -- labels bought first -----------------------------------------------------------------------------------
+
+
+def first_labels(cases: Cases, options: Options, seeds: Cases | None) -> int:
+    """How many labels are bought whatever the rule says, where the noise is known or fitted."""
+    typed = cases.columns.type_column is not None
+    match options.rule:
+        case "threshold":
+            return WARMUP_OF_TYPES if typed else WARMUP_A_FEATURE * cases.columns.dim
+        case "random":
+            return max(ENOUGH_TO_FIT - (0 if seeds is None else len(seeds)), 0)
+        case "variable":
+            return ENOUGH_TO_FIT
+    return 0
+
+
+def _until_noise_is_seen(cases: Cases, options: Options) -> int:
+    """After how many arrivals enough labels are beyond the first of their type; all, if that never comes."""
+    if options.delay:
+        expect.refuse(
+            "noise_std", "a number: with a delay the first labels, which would tell, come too late", None
+        )
+    wanted = min(max(LEAST_REPEATS, len(cases) // ARRIVALS_A_REPEAT), MOST_REPEATS)
+    longest = min(max(LONGEST_WARMUP, 10 * wanted), len(cases))
+    seen: set[Any] = set()
+    for count, one in enumerate(cases.part(0, longest), start=1):
+        seen.add(one)
+        if count >= WARMUP_OF_TYPES and count - len(seen) >= wanted:
+            return count
+    return longest
+
+
+def measured_from(learner: Learner) -> str:
+    """How the noise of types was measured on the way, if it was."""
+    first = f"the first {learner.warmup:,} labels, all bought"
+    match learner.belief.describe().get("noise_from"):
+        case None:
+            return "not known"
+        case "repeats":
+            return f"pooled within types from {first}"
+    return (
+        f"the spread of {first}: no two of one type differ, so it may be too large; give --noise-std if you "
+        "know it"
+    )

@@ -1,4 +1,4 @@
-"""What was decided on every case, as a table: one row each, in the units of the table it came from.
+"""What was decided on every case, as a table: one row each.
 
 A labelled case is answered by its label, however late that comes, and any other by its prediction; `error` is
 how far the answer is off the label. Long tables are kept on disk while the program runs. Long streams of
@@ -14,16 +14,15 @@ from typing import Any
 import polars as pl
 
 from breakeven.errors import expect
+from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.learner import bulk as loops
 from breakeven.rules import Always, RandomSelect, Rule, Threshold, Value
 from breakeven.tables.cases import Cases
-from breakeven.tables.scaling import Scales
 from breakeven.values import Decision
 
 KEPT_AS_OBJECTS = 50_000  # decisions as objects, before they become a table
 IN_MEMORY = 1_000_000  # rows
-ROUNDS_AT_ONCE = 2_000_000  # enough for compiled loops, few enough to hear Ctrl-C
 
 DECIDED: dict[str, Any] = {
     "wants_label": pl.Boolean,
@@ -51,14 +50,12 @@ class Record:
         self._parts: list[pl.LazyFrame] = []
         self._rows = 0
         self._fresh: list[tuple[Any, ...]] = []
-        self._scales = Scales()
         self._folder: Path | None = None
 
-    def add(self, one: Decision, scales: Scales, *, known: bool) -> None:
-        """One more decision, made in these units; `known` says whether its spread is more than a guess."""
-        if scales is not self._scales or len(self._fresh) >= KEPT_AS_OBJECTS:
+    def add(self, one: Decision, *, known: bool) -> None:
+        """One more decision; `known` says whether its spread is more than a guess."""
+        if len(self._fresh) >= KEPT_AS_OBJECTS:
             self._flush()
-            self._scales = scales
         prediction = one.prediction
         spread = (prediction.std, prediction.noise_std, one.uncertainty) if known else (None, None, None)
         self._fresh.append(
@@ -68,24 +65,24 @@ class Record:
             )
         )  # fmt: skip
 
-    def add_many(self, part: pl.DataFrame, scales: Scales) -> None:
-        """Many decisions, made in these units."""
+    def add_many(self, part: pl.DataFrame) -> None:
+        """Many decisions at once."""
         self._flush()
-        self._keep(part.select(pl.col(name).cast(kind) for name, kind in DECIDED.items()), scales)
+        self._keep(part.select(pl.col(name).cast(kind) for name, kind in DECIDED.items()))
 
     def _flush(self) -> None:
         if self._fresh:
-            self._keep(pl.DataFrame(self._fresh, schema=DECIDED, orient="row"), self._scales)
+            self._keep(pl.DataFrame(self._fresh, schema=DECIDED, orient="row"))
         self._fresh = []
 
-    def _keep(self, part: pl.DataFrame, scales: Scales) -> None:
+    def _keep(self, part: pl.DataFrame) -> None:
         rows = slice(self._rows, self._rows + part.height)
         ids = self._cases.ids
         numbers = pl.int_range(rows.start + 1, rows.stop + 1, dtype=pl.UInt32, eager=True)
         name = numbers.alias("id") if ids is None else ids[rows].alias("id")
         row = pl.Series("row", self._cases.rows[rows])
         label = pl.Series("label", self._cases.labels[rows])
-        part = in_own_units(part, scales).select(name, row, pl.all(), label)
+        part = part.select(name, row, pl.all(), label)
         missed = pl.when("wants_label").then(0.0).otherwise((pl.col("label") - pl.col("prediction")).abs())
         part = part.with_columns(missed.alias("error"))
         self._rows = rows.stop
@@ -108,29 +105,18 @@ class Record:
         return pl.concat(self._parts)
 
 
-def in_own_units(part: pl.DataFrame, scales: Scales) -> pl.DataFrame:
-    """Decisions out of standardised units; the money in them is money already."""
-    if scales.plain:
-        return part
-    unit = scales.label_spread
-    lengths = pl.col("std", "noise_std", "uncertainty", "threshold") * unit
-    return part.with_columns(pl.col("prediction") * unit + scales.label_centre, lengths)
-
-
 # -- compiled loops ------------------------------------------------------------------------------------
 
 
-def pays(learner: Learner, rounds: int, *, named: bool) -> bool:
-    """Whether so many rounds run in compiled loops, and in a way whose decisions we can put together."""
+def compiles(learner: Learner, rounds: int, *, named: bool) -> bool:
+    """Whether this many rounds run in compiled loops, and in a way whose decisions we can put together."""
     plain = isinstance(learner.rule, Threshold | RandomSelect | Always | Value)
     return plain and loops.pays(learner, rounds, named=named)
 
 
-def decide_and_tell(
-    learner: Learner, types: pl.Series, labels: Any, ids: list[str] | None, scales: Scales
-) -> pl.DataFrame:
-    """Run types through a learner, each label told at once; the decisions, in standardised units."""
-    y = expect.column("labels", scales.label(labels), len(types))
+def decide_and_tell(learner: Learner, types: pl.Series, labels: Array, ids: list[str] | None) -> pl.DataFrame:
+    """Run types through a learner, each label told at once; the decisions."""
+    y = expect.column("labels", labels, len(types))
     points = types.to_numpy() if types.dtype.is_integer() else learner.belief.points(types.to_list())
     before, first = loops.Before.empty(len(types)), learner.rounds + 1
     answers = loops.replay(learner, points, y, true=False, before=before, ids=ids)

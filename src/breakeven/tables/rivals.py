@@ -14,8 +14,8 @@ from breakeven.errors.expect import Array
 from breakeven.rules import Draws
 from breakeven.tables.billing import cost_of_all, name_of, row_of, share_labelled
 from breakeven.tables.cases import Cases
-from breakeven.tables.noise import noise_of, warmup_of
 from breakeven.tables.options import PAYING_RULES, Options
+from breakeven.tables.recipe import start
 from breakeven.tables.run import RoundsDone, TableRun, run
 from breakeven.values import BillRow
 from breakeven.values.amounts import amount, listed
@@ -77,7 +77,7 @@ class Rivals:
         if factor == 1.0 or (first.options.rule not in PAYING_RULES and first.options.budget is None):
             return row_of(first, factor=factor)
         if first.cases.columns.type_column is None:
-            most = max(first.learner.learner.ledger.labels, AFFORDED) + 1
+            most = max(first.learner.ledger.labels, AFFORDED) + 1
         cases, options = at_other_cost(first.cases, first.options, factor)
         done = self._run(cases, affordable(cases, options, options.budget), most)
         return None if done is None else row_of(done, name_of(options))
@@ -113,7 +113,7 @@ def other_rules(first: TableRun, seeds: Cases | None) -> dict[str, Options]:
 def _random(first: TableRun, options: Options, seeds: Cases | None) -> Options:
     """At the chance at which it spends as much."""
     cases = first.cases
-    warmup = warmup_of(noise_of(cases, seeds, options), cases, options, seeds)
+    warmup = start(cases, options, seeds).learner.warmup
     draws = Draws(options.seed).many(1, len(cases))
     draws[:warmup] = FORCED_DRAW
     chance = equal_chance(draws, cases.label_costs(options.cost), _spend(first))
@@ -133,7 +133,7 @@ def affordable(cases: Cases, options: Options, budget: float | None) -> Options:
 
 
 def _spend(run: TableRun) -> float:
-    return run.learner.learner.ledger.label_spend
+    return run.learner.ledger.label_spend
 
 
 def equal_chance(draws: Array, costs: Array, money: float) -> float:

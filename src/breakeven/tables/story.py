@@ -41,20 +41,19 @@ def facts(run: TableRun) -> list[str]:
 def about_errors(run: TableRun) -> str:
     """What errors are, and how much of them is noise."""
     said = "Errors are against the labels as they are, noise included: what is labelled counts as right."
-    alone = _noise_alone(run)
-    if alone is None or share_labelled(run) == 1.0:
+    noise_std, share = final_noise(run), noise_share(run)
+    if noise_std is None or share is None or share_labelled(run) == 1.0 or not _any_known(run):
         return said
     return (
-        f"{said} Label noise alone, of a standard deviation of {amount(final_noise(run))} "
-        f"({run.noise.words}), would give perfect predictions a mean error of about "
-        f"{amount(noise_share(run))} over all cases, {amount(alone)} over those not labelled."
+        f"{said} Label noise alone, of a standard deviation of {amount(noise_std)} "
+        f"({run.noise_from}), would give perfect predictions a mean error of about "
+        f"{amount(share)} over all cases, {amount(EXPECTED_NOISE * noise_std)} over those not labelled."
     )
 
 
-def _noise_alone(run: TableRun) -> float | None:
-    """The mean error that noise gives a perfect prediction; None where nothing is known of it."""
-    known = run.decisions.filter(pl.col("std").is_finite()).head(1).collect().height > 0
-    return EXPECTED_NOISE * final_noise(run) if known else None
+def _any_known(run: TableRun) -> bool:
+    """Whether it was ever known how far off predictions are."""
+    return run.decisions.filter(pl.col("std").is_finite()).head(1).collect().height > 0
 
 
 def sections(run: TableRun, *, ids: bool = False) -> list[Section]:
@@ -126,7 +125,9 @@ def _errors(run: TableRun, unlabelled: pl.LazyFrame, count: int) -> Figure:
     middle, mean, half = (found["from case"] + found["to case"]) / 2, found["mean error"], found["half"]
     low, high = (mean - half).clip(0.0).to_list(), (mean + half).to_list()
     lines = [line_through(name_of(run.options), middle, mean, remark="mean error", low=low, high=high)]
-    if noise := _noise_alone(run):
+    noise_std = final_noise(run)
+    if noise_std is not None and _any_known(run):
+        noise = EXPECTED_NOISE * noise_std
         lines.append(
             line_through("label noise alone", [1.0, float(len(run.cases))], [noise, noise], kind="reference")
         )
