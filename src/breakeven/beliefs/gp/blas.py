@@ -47,7 +47,7 @@ class OneThread:
     """
 
     def __init__(self) -> None:
-        self._libraries: list[tuple[Count, Limit]] | None = None
+        self._libraries: list[tuple[Count, Limit]] = []
         self._start()
 
     def _start(self) -> None:
@@ -58,7 +58,11 @@ class OneThread:
     def __enter__(self) -> None:
         with self._lock:
             if not self._inside:
-                self._limit()
+                for count, limit in self._libraries or self._find():
+                    threads = count()
+                    if threads != 1:
+                        self._before.append((limit, threads))
+                        limit(1)
             self._inside += 1
 
     def __exit__(
@@ -69,14 +73,9 @@ class OneThread:
             if not self._inside and self._before:
                 self._put_back()
 
-    def _limit(self) -> None:
-        if self._libraries is None:
-            self._libraries = _libraries()
-        for count, limit in self._libraries:
-            threads = count()
-            if threads != 1:
-                self._before.append((limit, threads))
-                limit(1)
+    def _find(self) -> list[tuple[Count, Limit]]:
+        self._libraries = _libraries()
+        return self._libraries
 
     def _put_back(self) -> None:
         for limit, threads in self._before:

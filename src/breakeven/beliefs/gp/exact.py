@@ -8,7 +8,7 @@ moves from P to the end of L; one that is withdrawn while awaited simply leaves.
 the process's own σ², stored as 0, or that of whoever gives it.
 """
 
-from math import log, pi, sqrt
+from math import inf, log, pi, sqrt
 from typing import Any
 
 import msgspec
@@ -92,6 +92,9 @@ class ExactSolver(LabelledPoints):
     def __init__(self, dim: int, parameters: Parameters) -> None:
         super().__init__(dim)
         self._L = Factor()
+        self._small = min(
+            ROWS_PER_BLOCK, THREADED // dim
+        )  # labels with which a solve is too small for threads
         self._awaited = AwaitedPoints(dim, 0)
         self._fresh: Fresh | None = None  # awaited too, if nothing else is
         self.reservoir: Reservoir | None = None
@@ -117,8 +120,7 @@ class ExactSolver(LabelledPoints):
 
     def solve(self, x: Array, *, awaited: bool = True) -> Solved:
         """Mean and variance at x, and the variance narrowed by what is awaited."""
-        n = self._L.size
-        if n > ROWS_PER_BLOCK or n * max(self.dim, self._awaited.points.size) > THREADED:
+        if self._L.size > self._small:
             with one_thread:
                 return self._solve(x, awaited)
         return self._solve(x, awaited)
@@ -129,8 +131,9 @@ class ExactSolver(LabelledPoints):
         variance = max(self._amplitude - dot(v, v), 0.0)
         if not (awaited and self._settle()):
             return Solved(mean, variance, variance, v, NOTHING_AWAITED)
-        w = self._kernel.column(self._awaited.points.all.T, x, self._weights) - self._awaited.V.all @ v
-        u = self._awaited.R.solve(w)
+        with limited(self._awaited.points.size * max(len(v), self.dim)):
+            w = self._kernel.column(self._awaited.points.all.T, x, self._weights) - self._awaited.V.all @ v
+            u = self._awaited.R.solve(w)
         return Solved(mean, variance, max(variance - dot(u, u), 0.0), v, u)
 
     def solve_many(self, X: Array) -> tuple[Array, Array]:
@@ -207,7 +210,7 @@ class ExactSolver(LabelledPoints):
         awaited = self._awaited
         j = awaited.keys.place(key)
         x, v, noise = awaited.points.all[j].copy(), awaited.V.all[j].copy(), awaited.noise[j]
-        with one_thread:
+        with limited(self.awaited * max(self.awaited, self._L.size)):
             pivot, lean = awaited.R.pop_first(j)
             awaited.remove(j)
             awaited.V.widen(lean)
@@ -412,17 +415,25 @@ class ExactSolver(LabelledPoints):
 
     def load(self, state: dict[str, Any], parameters: Parameters) -> None:
         """Take up a state that `state` gave."""
-        keys, awaited = read_keys(state["keys"]), AwaitedPoints(self.dim, 0)
-        awaited.keys = read_keys(state["awaited"])
-        n, p = len(keys), len(awaited.keys)
-        told, L = read_told(self.dim, state["told"], n), Factor.of(n, state["L"])
-        awaited.noise = msgspec.convert(state["awaited_noise"], list[float])
-        if len(awaited.noise) != p:
-            raise ValueError("expected one noise for every label awaited")
-        awaited.points = GrowingTable(self.dim, floats(state["awaited_points"], p, self.dim))
-        awaited.V = GrowingTable(n, floats(state["V"], p, n))
-        awaited.R.load(floats(state["R"], p, p))
-        reservoir = read_reservoir(self.dim, state["reservoir"], n, p)
+        keys = read_keys(state["keys"])
+        told, L = read_told(self.dim, state["told"], len(keys)), Factor.of(len(keys), state["L"])
+        awaited = self._read_awaited(state, len(keys))
+        reservoir = read_reservoir(self.dim, state["reservoir"], len(keys), len(awaited.keys))
         self._take(parameters)
         self.keys, self._told, self._L = keys, told, L
         self._awaited, self._fresh, self.reservoir = awaited, None, reservoir
+
+    def _read_awaited(self, state: dict[str, Any], n: int) -> AwaitedPoints:
+        awaited = AwaitedPoints(self.dim, n)
+        awaited.keys, awaited.noise = read_keys(state["awaited"]), state["awaited_noise"][:]
+        p = len(awaited.keys)
+        if len(awaited.noise) != p or not all(
+            type(one) is float and 0.0 <= one < inf for one in awaited.noise
+        ):
+            raise ValueError("expected one noise for every label awaited")
+        points, V = floats(state["awaited_points"], p, self.dim), floats(state["V"], p, n)
+        R = floats(state["R"], p, p)
+        if p:
+            awaited.points, awaited.V = GrowingTable(self.dim, points), GrowingTable(n, V)
+            awaited.R.load(R)
+        return awaited

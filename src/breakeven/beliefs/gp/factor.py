@@ -19,6 +19,7 @@ from breakeven.errors.expect import Array
 ROWS_PER_BLOCK = 512
 FIRST_ROWS = 16  # a table's, a triangle's and a block's first room
 PANEL = 32  # columns that are turned together
+BEHIND = np.triu(np.ones((PANEL, PANEL)), 1)  # of a panel's columns, those behind each
 SAFE_PIVOT = 1.0 - 1e-6  # of the noise: a squared pivot below it is rounding
 
 
@@ -53,6 +54,8 @@ def floats(data: Any, *shape: int) -> Array:
         count *= length
     if type(data) is not bytes or min(shape) < 0 or len(data) != 8 * count:
         raise ValueError(f"expected the bytes of {count} numbers")
+    if not count:
+        return np.empty(shape)
     numbers = np.frombuffer(data).reshape(shape)
     if not np.isfinite(numbers).all():
         raise ValueError("expected finite numbers")
@@ -76,10 +79,8 @@ class GrowingTable:
         self.size = 0 if rows is None else len(rows)
         self.width = width
         self._start = 0
-        self._data = np.zeros((self.size or FIRST_ROWS, width))
+        self._data = np.empty((0, width)) if rows is None else np.array(rows, dtype=float, order="C")
         self._look()
-        if rows is not None:
-            self.all[:] = rows
 
     def __reduce__(self) -> Any:
         """Copies are made anew: a copied view would not look at the copied data."""
@@ -139,7 +140,7 @@ class Triangle:
     def __init__(self) -> None:
         self.size = 0
         self._start = 0
-        self._allot(FIRST_ROWS)
+        self._allot(0)
 
     def _allot(self, capacity: int) -> None:
         self._capacity = capacity
@@ -193,6 +194,10 @@ class Triangle:
         (ρ_{k+1}/ρ_k)·R_k − b_k/(ρ_k ρ_{k+1})·s_k, where s_k = d·R_j + Σ_{k<i<j} b_i·R_i.
         """
         U = self._upper()
+        if j == 0:
+            self._start += 1
+            self.size -= 1
+            return float(U[0, 0]), U[0, 1:].copy()
         row = U[: j + 1, j].copy()
         rho = np.sqrt(np.cumsum(row[::-1] ** 2)[::-1])
         rest = row[j] * U[j]
@@ -201,13 +206,13 @@ class Triangle:
             turn = _turn(keep[low:high], take[low:high], row[low:high])
             old = U[low:high, low:]
             turned = turn[:, :-1] @ old
-            turned += np.multiply.outer(turn[:, -1], rest[low:])
+            turned += turn[:, -1:] * rest[low:]
             rest[low:] += row[low:high] @ old
             U[low + 1 : high + 1, low + 1 : j + 1] = turned[:, : j - low]  # one row down, one to the right:
             U[low + 1 : high + 1, j + 1 :] = turned[:, j - low + 1 :]  # `start` moves by one of each
         self._start += 1
         self.size -= 1
-        return float(rho[0]), np.delete(rest, j) / rho[0]
+        return float(rho[0]), np.concatenate([rest[:j], rest[j + 1 :]]) / rho[0]
 
     def drop(self, j: int) -> None:
         """Forget row j: the factor of C without its row and column.
@@ -224,7 +229,7 @@ class Triangle:
                 turn = _turn(keep[low:high], take[low:high], u[low:high])
                 old = G[low:high, low:]
                 turned = turn[:, :-1] @ old
-                turned += np.multiply.outer(turn[:, -1], rest[low:])
+                turned += turn[:, -1:] * rest[low:]
                 rest[low:] += u[low:high] @ old
                 if last is not None:
                     self._put(j, *last)
@@ -241,7 +246,7 @@ class Triangle:
 
     def load(self, rows: Array) -> None:
         """Take up what `rows` gave."""
-        self._reset(rows, room=len(rows) + FIRST_ROWS)
+        self._reset(rows, room=len(rows))
 
     def factor(self, C: Array, noise: Array) -> None:
         """Factor C anew; no pivot can lie below the root of its noise variance, whatever rounding does."""
@@ -278,7 +283,7 @@ def _panels(first: int, end: int) -> list[tuple[int, int]]:
 def _turn(keep: Array, take: Array, lean: Array) -> Array:
     """What a panel's new columns are of its old ones and, in the last column, of the running sum behind."""
     turn = np.empty((len(keep), len(keep) + 1))
-    turn[:, :-1] = np.triu(np.multiply.outer(take, lean), 1)
+    np.multiply(take[:, None] * lean, BEHIND[: len(keep), : len(keep)], out=turn[:, :-1])
     turn[:, -1] = take
     turn.reshape(-1)[:: len(keep) + 2] = keep
     return turn

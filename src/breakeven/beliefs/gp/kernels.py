@@ -5,7 +5,7 @@ is all that fitting needs. ℓ is one number, or one per dimension. K_ν is the 
 second kind; s^ν K_ν(s), scaled to 1 at s = 0, is every Matérn kernel's shape.
 """
 
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import Any, Literal
 
 import msgspec
@@ -50,7 +50,8 @@ class Stationary:
 
     def weights(self, dim: int) -> Array:
         """1/ℓ² for every dimension."""
-        return np.broadcast_to(np.asarray(self.lengthscale, dtype=np.float64) ** -2.0, (dim,)).copy()
+        weights: Array = np.asarray(self.lengthscale, dtype=np.float64) ** -2.0
+        return weights if isinstance(self.lengthscale, tuple) else np.full(dim, weights)
 
     def column(self, points: Array, x: Array, weights: Array) -> Array:
         """k between many points, a column each, and one."""
@@ -83,10 +84,12 @@ class Stationary:
 def _check(kernel: "Kernel") -> None:
     """Both kernels take their numbers as floats."""
     force_setattr(kernel, "amplitude", expect.positive("amplitude", kernel.amplitude))
-    if np.isscalar(kernel.lengthscale):
-        force_setattr(kernel, "lengthscale", expect.positive("lengthscale", kernel.lengthscale))
+    lengths = kernel.lengthscale
+    if np.isscalar(lengths):
+        force_setattr(kernel, "lengthscale", expect.positive("lengthscale", lengths))
     else:
-        row = expect.vector("lengthscale", kernel.lengthscale).tolist()
+        plain = isinstance(lengths, tuple) and all(type(one) is float and isfinite(one) for one in lengths)
+        row = lengths if plain else expect.vector("lengthscale", lengths).tolist()
         force_setattr(kernel, "lengthscale", tuple(expect.positive("lengthscale", one) for one in row))
 
 

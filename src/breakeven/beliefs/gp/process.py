@@ -483,7 +483,9 @@ class GaussianProcess:
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave; raises where its parts do not fit together."""
-        counts = [expect.whole(name, state[name]) for name in ("clock", "fitted_at", "changes", "tried_at")]
+        counts = [state[name] for name in ("clock", "fitted_at", "changes", "tried_at")]
+        if not all(type(one) is int and one >= 0 for one in counts):
+            raise ValueError("expected counts")
         fitted = expect.truth("fitted", state["fitted"])
         parameters = checked_parameters(state["parameters"], self.dim, self.forgetting)
         solver = self._choice.make(state["kind"], self._width, parameters)
