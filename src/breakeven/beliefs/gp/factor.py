@@ -19,7 +19,7 @@ from breakeven.errors.expect import Array
 ROWS_PER_BLOCK = 512
 FIRST_ROWS = 16  # a table's, a triangle's and a block's first room
 PANEL = 32  # columns that are turned together
-BEHIND = np.triu(np.ones((PANEL, PANEL)), 1)  # of a panel's columns, those behind each
+BEHIND = np.tril(np.ones((PANEL, PANEL)), -1)  # of a panel's columns, those behind each
 SAFE_PIVOT = 1.0 - 1e-6  # of the noise: a squared pivot below it is rounding
 
 
@@ -202,14 +202,14 @@ class Triangle:
         rho = np.sqrt(np.cumsum(row[::-1] ** 2)[::-1])
         rest = row[j] * U[j]
         keep, take = rho[1:] / rho[:-1], -row[:j] / (rho[:-1] * rho[1:])
-        for low, high in _panels(0, j):
-            turn = _turn(keep[low:high], take[low:high], row[low:high])
-            old = U[low:high, low:]
-            turned = turn[:, :-1] @ old
-            turned += turn[:, -1:] * rest[low:]
-            rest[low:] += row[low:high] @ old
-            U[low + 1 : high + 1, low + 1 : j + 1] = turned[:, : j - low]  # one row down, one to the right:
-            U[low + 1 : high + 1, j + 1 :] = turned[:, j - low + 1 :]  # `start` moves by one of each
+        for low, high in _panels(j):
+            U[high, low:] = rest[low:]  # that row is done with
+            turned = U[low : high + 1, low:].T @ _turn(keep[low:high], take[low:high], row[low:high])
+            rest[low:] = turned[:, -1]
+            U[low + 1 : high + 1, low + 1 : j + 1] = turned[
+                : j - low, :-1
+            ].T  # one row down, one to the right:
+            U[low + 1 : high + 1, j + 1 :] = turned[j - low + 1 :, :-1].T  # `start` moves by one of each
         self._start += 1
         self.size -= 1
         return float(rho[0]), np.concatenate([rest[:j], rest[j + 1 :]]) / rho[0]
@@ -223,17 +223,15 @@ class Triangle:
         f = self._upper()[j, j + 1 :].copy()
         if len(f):
             keep, take, u = _raised(blas.dtrtrs(self._upper(j + 1), f, lower=0, trans=1)[0])
-            G = self._upper(j + 1)
-            rest, last = np.zeros(len(u)), None
-            for low, high in _panels(0, len(u)):
-                turn = _turn(keep[low:high], take[low:high], u[low:high])
-                old = G[low:high, low:]
-                turned = turn[:, :-1] @ old
-                turned += turn[:, -1:] * rest[low:]
-                rest[low:] += u[low:high] @ old
+            G, rest, last = self._upper(j + 1)[: len(u)], np.zeros(len(u)), None
+            for low, high in _panels(len(u)):
+                G[high : high + 1, low:] = rest[low:]  # that row is done with, if there is one
+                old = G[low : high + 1, low:].T
+                turned = old @ _turn(keep[low:high], take[low:high], u[low:high])[: old.shape[1]]
+                rest[low:] = turned[:, -1]
                 if last is not None:
                     self._put(j, *last)
-                last = low, turned
+                last = low, turned[:, :-1].T
             assert last is not None
             self._put(j, *last)
             U = self._upper()
@@ -275,17 +273,21 @@ def cholesky(C: Array, noise: Array) -> Array | None:
     return lower
 
 
-def _panels(first: int, end: int) -> list[tuple[int, int]]:
+def _panels(end: int) -> list[tuple[int, int]]:
     """Ranges of columns, the last first."""
-    return [(max(high - PANEL, first), high) for high in range(end, first, -PANEL)]
+    return [(max(high - PANEL, 0), high) for high in range(end, 0, -PANEL)]
 
 
 def _turn(keep: Array, take: Array, lean: Array) -> Array:
-    """What a panel's new columns are of its old ones and, in the last column, of the running sum behind."""
-    turn = np.empty((len(keep), len(keep) + 1))
-    np.multiply(take[:, None] * lean, BEHIND[: len(keep), : len(keep)], out=turn[:, :-1])
-    turn[:, -1] = take
-    turn.reshape(-1)[:: len(keep) + 2] = keep
+    """What a panel's new columns are of its old ones and of the running sum behind, and so the sum itself.
+
+    A column for every new one, and last the sum; a row for every old one, and last the sum.
+    """
+    width = len(keep)
+    turn = np.empty((width + 1, width + 1))
+    np.multiply(lean[:, None] * take, BEHIND[:width, :width], out=turn[:-1, :-1])
+    turn.reshape(-1)[:: width + 2] = np.append(keep, 1.0)
+    turn[:-1, -1], turn[-1, :-1] = lean, take
     return turn
 
 
@@ -440,8 +442,7 @@ class Factor:
                 f[low : low + used] = self._left[b][:used, i]
         keep, take, u = _raised(self.solve(f)[i + 1 :])
         turns = [
-            (low, high, _turn(keep[low:high], take[low:high], u[low:high]).T.copy(), u[low:high])
-            for low, high in _panels(0, len(u))
+            (low, high, _turn(keep[low:high], take[low:high], u[low:high])) for low, high in _panels(len(u))
         ]
         while smaller.size < self.size - 1:
             low, high = smaller.size, min(smaller.size + ROWS_PER_BLOCK, self.size - 1)
@@ -476,16 +477,16 @@ class Factor:
         return factor
 
 
-def _turn_rows(rows: Array, i: int, turns: list[tuple[int, int, Array, Array]]) -> None:
+def _turn_rows(rows: Array, i: int, turns: list[tuple[int, int, Array]]) -> None:
     """Change the columns behind column i of some rows of L, in place, the last panel first."""
     rest = np.zeros(len(rows))
-    for low, high, turn, u in turns:
+    for low, high, turn in turns:
         if i + 1 + low < rows.shape[1]:
             old = rows[:, i + 1 + low : i + 1 + high]
             width = old.shape[1]
             turned = old @ turn[:width, :width]
-            turned += np.multiply.outer(rest, turn[-1, :width])
-            rest += old @ u[:width]
+            turned += rest[:, None] * turn[-1, :width]
+            rest += old @ turn[:width, -1]
             old[:] = turned
 
 

@@ -5,6 +5,7 @@ is all that fitting needs. ℓ is one number, or one per dimension. K_ν is the 
 second kind; s^ν K_ν(s), scaled to 1 at s = 0, is every Matérn kernel's shape.
 """
 
+from collections.abc import Sequence
 from math import inf, isfinite, sqrt
 from typing import Any, Literal
 
@@ -88,8 +89,9 @@ def _check(kernel: "Kernel") -> None:
     if np.isscalar(lengths):
         force_setattr(kernel, "lengthscale", expect.positive("lengthscale", lengths))
     else:
-        plain = isinstance(lengths, tuple) and all(type(one) is float and isfinite(one) for one in lengths)
-        row = lengths if plain else expect.vector("lengthscale", lengths).tolist()
+        row: Sequence[float] = lengths if isinstance(lengths, tuple) else ()
+        if not row or not all(type(one) is float and isfinite(one) for one in row):
+            row = expect.vector("lengthscale", lengths).tolist()
         force_setattr(kernel, "lengthscale", tuple(expect.positive("lengthscale", one) for one in row))
 
 
