@@ -36,7 +36,7 @@ def demo(
 
 
 def patients() -> "TableSource":
-    """The patients that scikit-learn brings, in a random order: the file is sorted by nothing known."""
+    """The patients that come with scikit-learn, in a random order: how their file is sorted is not known."""
     import numpy as np
     import polars as pl
 

@@ -59,7 +59,7 @@ FAILURES: dict[type[BaseException], Failure] = {
 
 
 def run(command: Any, words: list[str]) -> int:
-    """Run a command on these words; the exit code, once what went wrong is told."""
+    """Run a command on these words and return its exit code; what goes wrong is printed first."""
     show_whatever_comes(sys.stdout)
     try:
         code = command.main(words, prog_name="breakeven", standalone_mode=False)
@@ -97,7 +97,7 @@ def _failure(error: BaseException) -> Failure:
 
 
 def _drop_what_cannot_be_written() -> None:
-    """Python would try again at its end, and complain in words of its own."""
+    """Drop what standard output would not take: Python would try again at its end, and print a message."""
     try:
         print(end="", flush=True)
     except OSError:
@@ -109,7 +109,7 @@ def _drop_what_cannot_be_written() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Inside it, a function that says whether Ctrl-C was pressed; only the main thread hears it.
+    """Give a function that says whether Ctrl-C was pressed meanwhile; only the main thread hears it.
 
     >>> with interruptible() as stop:
     ...     stop()

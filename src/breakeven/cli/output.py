@@ -42,7 +42,7 @@ def print_json(document: object, to: TextIO | None = None) -> None:
 
 
 def show_whatever_comes(stream: object) -> None:
-    """Let a stream escape the letters that its encoding lacks, where it would otherwise give up."""
+    """Let a stream escape letters that its encoding lacks, instead of raising an error."""
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
 
@@ -58,7 +58,7 @@ def as_line(text: object) -> str:
 
 
 def facts(title: str, rows: Mapping[str, str]) -> str:
-    r"""A title and, indented below it, what is known under it; a value may have several lines.
+    r"""A title and, indented below it, names with their values; a value may have several lines.
 
     >>> print(facts("apples", {"colour": "red", "from": "here\nand there"}))
     apples
@@ -147,7 +147,7 @@ def filled(notes: Sequence[str]) -> list[str]:
 
 @contextmanager
 def bars(title: str, *, hidden: bool = False) -> Iterator[DoneByName | None]:
-    """One bar for all, and one for each name that is under way; None where nobody looks."""
+    """One bar for all, and one for each name that is under way; None where there is no terminal."""
     if hidden or not sys.stderr.isatty():
         yield None
         return
@@ -167,7 +167,7 @@ def bars(title: str, *, hidden: bool = False) -> Iterator[DoneByName | None]:
 
 @contextmanager
 def bar(title: str, *, hidden: bool = False) -> Iterator[DoneOfAll | None]:
-    """A bar to be told how much is done and, where that is known, of how much; None where nobody looks.
+    """A bar that is told how much is done and, if known, of how much; None where there is no terminal.
 
     It is drawn on standard error, and gone once the work is done.
     """

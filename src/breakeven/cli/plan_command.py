@@ -90,7 +90,7 @@ def _title(prospect: "Prospect") -> str:
 
 
 def _errors(prospect: "Prospect") -> list[str]:
-    """What errors are."""
+    """How errors are counted here."""
     from breakeven.ledger import EXPECTED_NOISE
 
     return [
@@ -102,7 +102,7 @@ def _errors(prospect: "Prospect") -> list[str]:
 
 
 def _proof(prospect: "Prospect") -> str:
-    """What the bounds are about."""
+    """Under what assumptions the bounds hold."""
     words = (
         "What the paper proves for its threshold, with probability 95%. Errors are here against f itself, "
         "at labelled arrivals, too."

@@ -73,7 +73,7 @@ def simulate(context: typer.Context, **given: Any) -> None:
     """Run past cases as if they came one by one, and draw up the bill.
 
     Prints what labelling everyone, no one, and only where it pays would have cost. Writes decisions.parquet,
-    learner.snapshot to go on from, report.html to look at, and last summary.json.
+    learner.snapshot and columns.json to go on from, report.html to look at, and last summary.json.
     """
     from breakeven.tables import check_polars
 
@@ -124,7 +124,7 @@ def _names(given: list[str], columns: list[str]) -> tuple[str, ...]:
 def present(
     cases: "Cases", options: "Options", *, seeds: "Cases | None", out: Path, as_json: bool, ids: bool = False
 ) -> None:
-    """Run the cases, print and write the bill as soon as it is there, compare, and write that, too.
+    """Run the cases, print and write their bill, then run what it is compared with and write that, too.
 
     The page says which case a point is only where `ids` are wanted. Ctrl-C ends the run after its round: the
     bill so far is printed and what is done is written.

@@ -25,7 +25,7 @@ OUR_RULE, PAPERS_RULE = "breakeven", "the paper's threshold"
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """All ways to go about such streams, the first rule at other costs, and what is proven of the paper's.
+    """The bills of all ways to label such streams, of our rule at other costs, and what the paper proves.
 
     `against_f` is the paper's rule again, with errors as its theorems count them.
     """
@@ -38,7 +38,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Trial(NamedTuple):
-    """What one stream costs; the first rule by the cost of a label."""
+    """The bills of one stream; those of our rule by the cost of a label."""
 
     rows: list[BillRow]
     bills: dict[float, BillRow]

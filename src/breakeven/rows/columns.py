@@ -82,8 +82,8 @@ class Column(Struct, frozen=True):
 class Feature(Column, frozen=True):
     """A column that says something of an arrival: a number, true or false, or one of some `categories`.
 
-    `fill` is what stands for a missing value, where that was asked for: for a number the mean of those
-    seen, and for a category none.
+    `fill` is what stands for a missing value, where that was asked for: for a number a mean, and for a
+    category zeros.
 
     >>> Feature("colour", "text", categories=("blue", "red")).numbers("red"), Feature("age").numbers(61)
     ([0.0, 1.0], [61.0])
@@ -98,7 +98,7 @@ class Feature(Column, frozen=True):
         return [f"{self.name} = {one}" for one in self.categories] if self.kind == "text" else [self.name]
 
     def numbers(self, value: Any) -> list[float]:
-        """A value as numbers; a category that was never seen is none of them."""
+        """A value as numbers; a category that is not in `categories` gives zeros only."""
         known = self.value(value, required=self.fill is None)
         if known is None:
             return [self.fill or 0.0] * len(self.names)
@@ -141,7 +141,7 @@ class Columns(Struct, frozen=True, kw_only=True):
         return len(self.names)
 
     def point(self, row: Mapping[str, Any]) -> Any:
-        """What a learner is asked about, from one row; values that are not needed are ignored."""
+        """The point of one row, as a learner takes it; columns that are not needed are ignored."""
         if self.type_column is not None:
             return self.type_column.value(_value(row, self.type_column))
         return np.array([number for one in self.features for number in one.numbers(_value(row, one))])
@@ -164,7 +164,7 @@ class Columns(Struct, frozen=True, kw_only=True):
         return float(self.label_column.value(value))
 
     def with_fills(self, means: Array) -> "Columns":
-        """The same, but a missing number stands at its mean from now on, and a missing category is none."""
+        """The same columns, but a missing number becomes its mean, and a missing category zeros."""
         fills = dict(zip(self.names, means.tolist(), strict=True))
         filled = (replace(one, fill=fills[one.name] if one.kind != "text" else 0.0) for one in self.features)
         return replace(self, features=tuple(filled))

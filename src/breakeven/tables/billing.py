@@ -38,7 +38,7 @@ def row_of(run: TableRun, name: str | None = None, *, factor: float = 1.0) -> Bi
 def first_rows(cases: Cases, options: Options) -> list[BillRow]:
     """Labelling everyone, and no one; neither needs a model.
 
-    Who labels no one can at best predict the median, which is known only afterwards.
+    Without labels the best prediction is the median of all labels, which is known only afterwards.
     """
     error = float(np.abs(cases.labels - np.median(cases.labels)).sum())
     return [
@@ -48,7 +48,7 @@ def first_rows(cases: Cases, options: Options) -> list[BillRow]:
 
 
 def cost_of_all(cases: Cases, options: Options) -> float:
-    """What labelling everyone costs, to the last digit: who labels everyone in the end saves 0."""
+    """What labelling everyone costs, exactly: a rule that labels every case must save exactly 0."""
     costs = cases.label_costs(options.cost)
     return float(costs[0]) * len(cases) if cases.costs is None else fsum(costs)
 

@@ -58,7 +58,7 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.labels)
 
     def taken(self, places: NDArray[np.int64]) -> "Cases":
-        """These cases, in this order; what is missing stands at the mean of its new past."""
+        """These cases, in this order; missing numbers become the means of what now comes before them."""
         cases = self._picked(places)
         return cases if cases.gaps is None else replace(cases, points=filled(cases.points, cases.gaps))
 
@@ -87,7 +87,7 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_cases(source: TableSource, options: Options, like: Columns | None = None) -> Cases:
-    """Read what is asked for, and refuse what cannot be right; `like` other columns, already chosen."""
+    """Read the cases that options ask for; `like` are columns that another table was read with."""
     with source.telling():
         columns, notes = choose(source, options) if like is None else (like, [])
         frame, whole = _rows(source, columns, options)
@@ -103,7 +103,7 @@ def read_cases(source: TableSource, options: Options, like: Columns | None = Non
 
 
 def _rows(source: TableSource, columns: Columns, options: Options) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """All rows in their order, and those in which nothing is missing that cannot be filled."""
+    """All rows in order of arrival, and of these the ones without gaps that cannot be filled."""
     roles = roles_of(columns, options)
     for role in roles.values():
         check_name(source, role.column)
@@ -140,7 +140,7 @@ def _spread(feature: Feature, column: pl.Series) -> Array:
 
 
 def _at_past_means(source: TableSource, cases: Cases) -> Cases:
-    """What is missing stands at the mean of its past, and cases without one are left out."""
+    """Every missing number becomes the mean of those before it; cases that have none before are left out."""
     gaps = np.isnan(cases.points)
     start = begun(gaps)
     if start == len(cases):
@@ -195,7 +195,7 @@ def _ids(source: TableSource, name: str, frame: pl.DataFrame) -> pl.Series:
 def without_gaps(
     source: TableSource, frame: pl.DataFrame, roles: dict[str, Role], missing: str | None
 ) -> pl.DataFrame:
-    """The rows in which nothing is missing that cannot be filled; all, unless some may be left out."""
+    """The rows without gaps that cannot be filled; unless rows may be left out, a gap is refused."""
     must = {name: role for name, role in roles.items() if not (role.feature and missing == "mean")}
     whole = frame.drop_nulls(list(must))
     if missing is None and whole.height < frame.height:
@@ -226,7 +226,7 @@ def _refuse(source: TableSource, frame: pl.DataFrame, roles: dict[str, Role]) ->
 
 
 def fill_notes(features: Iterable[Feature], frame: pl.DataFrame) -> list[str]:
-    """What stands for the values that are missing in some rows."""
+    """Sentences on what was put in for missing values."""
     counts = {one: frame[one.name].null_count() for one in features}
     return [_fill_note(one, count) for one, count in counts.items() if count]
 
@@ -256,7 +256,7 @@ def _s(count: int) -> str:
 
 
 def filled(points: Array, gaps: Gaps) -> Array:
-    """Each gap at the mean of what came before it or, where nothing did, at the first that comes.
+    """Each gap becomes the mean of the numbers before it or, where there are none, the first number after.
 
     >>> filled(np.array([[0.0], [1.0], [3.0], [0.0]]), np.array([[True], [False], [False], [True]])).T
     array([[1., 1., 3., 2.]])
@@ -271,6 +271,6 @@ def filled(points: Array, gaps: Gaps) -> Array:
 
 
 def begun(gaps: Gaps) -> int:
-    """How many cases come before the first whose gaps all have a past."""
+    """How many cases come before the first in which every gap has a number before it."""
     known = np.logical_or.accumulate(~gaps, axis=0).all(axis=1)
     return int(np.argmax(known)) if known.any() else len(gaps)

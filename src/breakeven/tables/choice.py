@@ -33,7 +33,7 @@ SORTABLE = (*WRITABLE, pl.Duration)
 
 
 def choose(source: TableSource, options: Options) -> tuple[Columns, list[str]]:
-    """The columns to read, by what was asked for, and what to say of them; categories are named later."""
+    """The columns to read, and notes on how they were chosen; categories are filled in later."""
     _check_roles(source, options)
     named = () if options.type is not None else options.features
     roles = [name for name in (options.label, options.type, options.cost_column) if name is not None]
@@ -55,7 +55,7 @@ def choose(source: TableSource, options: Options) -> tuple[Columns, list[str]]:
 
 
 def _kinds(source: TableSource, names: list[str]) -> dict[str, Kind | None]:
-    """By name, what a column holds; None where it is of no use. Text is told by the first of it."""
+    """What each column holds, by name; None where it cannot be used. Text is judged by its first values."""
     if not source.text:
         return {name: kinds.of_dtype(source.schema[name]) for name in names}
     sample = source.sample(kinds.LOOKED_AT)
@@ -73,14 +73,14 @@ def _kinds(source: TableSource, names: list[str]) -> dict[str, Kind | None]:
 
 
 def _kind_of_types(source: TableSource, kind: Kind | None) -> Kind:
-    """Numbers in a text file may be codes, and one such as V27 may follow."""
+    """Types in a text file are text: numbers there may be codes, and one such as V27 may follow."""
     return "text" if source.text or kind is None else "whole" if kind == "number" else kind
 
 
 def _numeric(
     source: TableSource, options: Options, found: dict[str, Kind | None]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """All columns of numbers that are nothing else, and which were left out."""
+    """The columns of numbers without another role, and notes on the columns left out."""
     others = {options.label, options.order, options.id, options.cost_column}
     free = [name for name in source.columns if name not in others]
     known = [name for name in free if name]
@@ -109,7 +109,7 @@ def _some(names: Iterable[str]) -> str:
 
 
 def with_categories(source: TableSource, columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
-    """The same columns with the categories that there are, and what to say of them."""
+    """The same columns with the categories found in the table, and a note on them."""
     features = tuple(_with_categories(one, frame) for one in columns.features)
     columns, words = replace(columns, features=features), [one for one in features if one.kind == "text"]
     if not words:
@@ -150,7 +150,7 @@ def check_name(source: TableSource, name: str) -> None:
 
 
 def _check_roles(source: TableSource, options: Options) -> None:
-    """Every column is there, and the label, which is not known before, is nothing else."""
+    """Refuse columns that are not there, and a label that is something else, too: it is not known before."""
     check_name(source, options.label)
     roles = {
         "a type": options.type,
@@ -205,7 +205,7 @@ class Role(NamedTuple):
 
 
 def roles_of(columns: Columns, options: Options) -> dict[str, Role]:
-    """Every role that a column has, by the name of what is read for it; features keep theirs."""
+    """What is to be read, by the name it gets; features keep the names of their columns."""
     roles = {LABEL_ROLE: Role(columns.label_column.name, columns.label_column.kind, NO_LABEL)}
     roles |= {one.name: Role(one.name, one.kind, NO_FEATURE, True) for one in columns.features}
     if columns.type_column is not None:
@@ -247,7 +247,7 @@ def _values(source: TableSource, column: pl.Series, role: Role, before: int) -> 
 
 
 def _without_empty_rows(source: TableSource, frame: pl.DataFrame) -> pl.DataFrame:
-    """In a text file an empty line is no row; there is one only where all that is needed is missing."""
+    """Without the empty lines of a text file, which polars reads as rows of missing values."""
     nothing = pl.all_horizontal(pl.exclude(ROW_ROLE).is_null())
     if not source.text or frame.filter(nothing).is_empty():
         return frame
@@ -278,7 +278,7 @@ def in_order(source: TableSource, frame: pl.DataFrame, column: str) -> pl.DataFr
 
 
 def _sortable(text: pl.Series) -> tuple[pl.Series, int | None]:
-    """Text as numbers or, if all are written alike, as dates; and the place of the first that is neither."""
+    """Text as numbers or as dates of one form, and the place of the first value that is neither."""
     key, _ = kinds.read_column(text, "number")
     dates = text.str.strip_chars().str.replace(" ", "T", literal=True)
     for form in DATE_FORMS:

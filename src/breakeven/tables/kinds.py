@@ -28,7 +28,7 @@ def of_dtype(dtype: pl.DataType) -> Kind | None:
 
 
 def of_text(column: pl.Series) -> Kind | None:
-    """What text in a file stands for; None where all is missing. A comma may be meant for a point.
+    """What the text of a column holds; None where all is missing. A comma may be a decimal point.
 
     >>> texts = ["1.5", "?", "inf"], ["True", "false"], ["1x"]
     >>> tuple(of_text(pl.Series(text)) for text in texts)
@@ -66,7 +66,7 @@ def read_column(column: pl.Series, kind: Kind) -> tuple[pl.Series, int | None]:
 
 
 def without_missing(column: pl.Series) -> pl.Series:
-    """A column as it is, but for what says that it is missing."""
+    """The column with null for every value that says that it is missing."""
     missing = _says_missing(column, "text")
     return _where(~missing, column) if missing.any() else column
 
@@ -115,7 +115,7 @@ def _stripped(column: pl.Series) -> pl.Series:
 
 
 def _text(column: pl.Series) -> pl.Series:
-    """A column of text as such; any other has none."""
+    """A column of text as it is; of any other column, nulls."""
     if _is_text(column.dtype):
         return column.cast(pl.String)
     return pl.repeat(None, len(column), dtype=pl.String, eager=True)

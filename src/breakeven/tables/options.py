@@ -105,7 +105,7 @@ class Options(Struct, frozen=True, kw_only=True):
         self._check_together()
 
     def _check_together(self) -> None:
-        """What each option says, the others allow."""
+        """Refuse options that contradict each other."""
         if self.cost is None and self.cost_column is None:
             expect.refuse("cost", "what a label costs, or a column that says so", None)
         if self.cost is not None and self.cost_column is not None:
@@ -118,7 +118,7 @@ class Options(Struct, frozen=True, kw_only=True):
             expect.refuse("trials", "0, or 2 at least: one order has no interval", self.trials)
 
     def but(self, **changes: object) -> Self:
-        """The same but for these."""
+        """The same options with these changes."""
         return replace(self, **changes)
 
 
@@ -155,7 +155,7 @@ class FileOptions(Options, frozen=True, kw_only=True):
 
     @property
     def simulation(self) -> Options:
-        """What is asked of the table, wherever it lies."""
+        """The options without the paths: what is asked of the table itself."""
         return Options(**{one.name: getattr(self, one.name) for one in fields(Options)})
 
 

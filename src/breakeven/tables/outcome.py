@@ -79,7 +79,7 @@ class Outcome:
 
     @property
     def remarks(self) -> list[str]:
-        """What was asked for besides the bill and is not there, or not all of it."""
+        """What was asked for besides the bill and was left out or interrupted."""
         said = costs_left_out(self.costs)
         if self.unfinished:
             said.append(
@@ -166,7 +166,7 @@ class Outcome:
 
 
 class _Mark(msgspec.Struct):
-    """What every summary of ours says."""
+    """Two fields that every summary of a bill has."""
 
     table: str
     options: dict[str, Any]
@@ -187,7 +187,7 @@ def check_folder(folder: Path) -> None:
 
 
 def _sink(decisions: pl.LazyFrame, path: str) -> None:
-    """Write them; what polars cannot write is told as for any other file."""
+    """Write the decisions; an error of polars becomes an OSError, as for any other file."""
     try:
         decisions.sink_parquet(path)
     except pl.exceptions.PolarsError as error:
@@ -198,7 +198,7 @@ def _sink(decisions: pl.LazyFrame, path: str) -> None:
 
 
 def configuration(run: TableRun, folder: str, *, seeds: bool = False) -> str:
-    """Python that runs as it is, where the `folder` is seen from; with `seeds`, labels were owned before."""
+    """A program that goes on from the `folder`; `seeds` says that labels were owned before."""
     id = run.options.id
     name = "" if id is None else f", id=str(row[{id!r}])"
     asked = [*_asked(run.options), *(["seed_labels=owned"] if seeds else [])]

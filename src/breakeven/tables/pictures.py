@@ -100,7 +100,7 @@ def costs_differ(run: TableRun) -> bool:
 
 
 def bought(run: TableRun, table: pl.LazyFrame, id: list[str]) -> Section:
-    """Every case at what spoke for its label, by factors: what cannot be drawn so is counted."""
+    """Every case by what spoke for its label, on a logarithmic axis; cases without a place are counted."""
     value, words = _measure(run)
     table = table.with_columns(y=value)
     counts, rule = _counts(table), name_of(run.options)
@@ -130,7 +130,7 @@ def _line(table: pl.LazyFrame, rows: int, id: list[str], **look: str) -> list[Li
 
 
 def _measure(run: TableRun) -> tuple[pl.Expr, str]:
-    """What the rule goes by, or what a reader would like to see."""
+    """What is drawn for each case: what the rule looks at, or else the uncertainty."""
     if run.options.rule != "value":
         return pl.col("uncertainty"), "uncertainty"
     if costs_differ(run):
@@ -139,7 +139,7 @@ def _measure(run: TableRun) -> tuple[pl.Expr, str]:
 
 
 def _limit(run: TableRun, table: pl.LazyFrame) -> list[Line]:
-    """What the rule compares with, where it does."""
+    """The limit that the rule compares with, if it has one."""
     rule, ends = run.options.rule, [1.0, float(len(run.cases))]
     if rule == "value":
         cost = 1.0 if costs_differ(run) else float(run.cases.label_costs(run.options.cost)[0])
@@ -185,7 +185,7 @@ def _not_drawn(counts: dict[str, int]) -> list[str]:
 
 
 def predicted(run: TableRun, unlabelled: pl.LazyFrame, count: int, id: list[str]) -> Section:
-    """Predictions against labels, and their intervals; what came before anything was known has none."""
+    """Predictions against labels, and whether their intervals hold; the first ones have no interval."""
     shown = unlabelled.select("label", "prediction", *id)
     figures = [_against_true(run, rows_to_draw(shown, count))]
     text = ["Each was made before its label was looked at. Labels are noisy, so no model hits them all."]

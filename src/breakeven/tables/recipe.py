@@ -86,9 +86,9 @@ def make_rule(options: Options, rounds: int) -> Rule:
 
 
 def type_means(options: Options, seeds: Cases | None) -> TypeMeans:
-    """Types share what their means have in common; labels already owned say what they can say.
+    """The belief for types, with the labels already owned.
 
-    Who never asks needs no noise. Few owned labels say too little of it: it is measured later, with more.
+    A rule that never asks needs no noise. Where owned labels show too little of it, it is measured later.
     """
     noise = 1.0 if options.noise_std is None and options.rule == "never" else options.noise_std
     belief = TypeMeans(
@@ -131,7 +131,7 @@ def first_labels(cases: Cases, options: Options, seeds: Cases | None) -> int:
 
 
 def _until_noise_is_seen(cases: Cases, options: Options) -> int:
-    """After how many arrivals enough labels are beyond the first of their type; all, if that never comes."""
+    """After how many arrivals enough labels repeat a type; the longest warm-up, if that never happens."""
     if options.delay:
         expect.refuse(
             "noise_std", "a number: with a delay the first labels, which would tell, come too late", None

@@ -29,11 +29,11 @@ FORCED_DRAW = -1.0  # the draw of a round that is labelled whatever its chance
 
 
 class Stopped(Exception):
-    """A run was interrupted; what it would have shown is left out."""
+    """A run was interrupted and has no bill."""
 
 
 class Rivals:
-    """Runs of the same cases that are asked about after the first; all stop when the first one would."""
+    """More runs of the same cases, after the first; `stop` ends them all."""
 
     def __init__(
         self, first: TableRun, seeds: Cases | None, progress: RoundsDone | None, stop: Callable[[], bool]
@@ -111,7 +111,7 @@ def other_rules(first: TableRun, seeds: Cases | None) -> dict[str, Options]:
 
 
 def _random(first: TableRun, options: Options, seeds: Cases | None) -> Options:
-    """At the chance at which it spends as much."""
+    """Random draws, at the chance at which they spend as much as the first run."""
     cases = first.cases
     warmup = start(cases, options, seeds).learner.warmup
     draws = Draws(options.seed).many(1, len(cases))
@@ -121,12 +121,12 @@ def _random(first: TableRun, options: Options, seeds: Cases | None) -> Options:
 
 
 def _variable(first: TableRun, options: Options) -> Options:
-    """Within the same spend, and labelling as large a part of the cases."""
+    """Variable uncertainty, with the spend and the share of labels of the first run."""
     return affordable(first.cases, options.but(chance=share_labelled(first)), _spend(first))
 
 
 def affordable(cases: Cases, options: Options, budget: float | None) -> Options:
-    """The options with a budget; one that cannot pay for the label that comes first buys nothing."""
+    """The options with a budget; a budget below the cost of the first label buys nothing."""
     if budget is not None and budget < cases.label_costs(options.cost)[0]:
         return options.but(rule="never", budget=None)
     return options.but(budget=budget)
@@ -137,7 +137,7 @@ def _spend(run: TableRun) -> float:
 
 
 def equal_chance(draws: Array, costs: Array, money: float) -> float:
-    """The largest chance at which those whose draw lies below it cost no more than the money.
+    """The largest chance at which the cases drawn, whose draw lies below it, cost at most this money.
 
     >>> equal_chance(np.array([0.7, 0.2, 0.5]), np.array([4.0, 1.0, 2.0]), money=3.0)
     0.7

@@ -46,7 +46,7 @@ class TableRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def never() -> bool:
-    """Nobody interrupts."""
+    """Say that nobody wants to stop."""
     return False
 
 

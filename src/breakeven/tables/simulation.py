@@ -28,7 +28,7 @@ def parts_of(options: Options) -> list[str]:
 def read_both(
     source: TableSource, options: Options, seeds: TableSource | None = None
 ) -> tuple[Cases, Cases | None]:
-    """The cases, and the labels already owned, of which none is a case's own."""
+    """The cases, and the labels already owned; an owned label that belongs to one of the cases is refused."""
     cases = read_cases(source, options)
     if seeds is None:
         return cases, None
@@ -52,9 +52,9 @@ def carry_out(
     stop: Callable[[], bool] = never,
     tell: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Outcome:
-    """Run, `tell` the bill as soon as it is there, and go on to what is compared with it.
+    """Run the cases and `tell` their bill, then run what it is compared with.
 
-    What is interrupted stays in the outcome as far as it went.
+    An interrupted run keeps what it had by then.
     """
     with progress("cases") as shown:
         first = run(cases, options, seeds=seeds, progress=shown, stop=stop)
@@ -71,7 +71,7 @@ def carry_out(
 
 
 def _add(outcome: Outcome, part: str, rivals: Rivals) -> None:
-    """One after the other, so that those that are done stay."""
+    """Run one part; each of its bills is kept as soon as it is there."""
     if part == OTHER_RULES:
         for row in rivals.rules():
             outcome.more.append(row)

@@ -49,7 +49,7 @@ def head_of(path: str) -> bytes:
 
 
 def foreign(head: bytes) -> tuple[str, str] | None:
-    r"""What a file is that we do not read, and what to do with it.
+    r"""The kind of a file that cannot be read here, and what to do with it; None for any other.
 
     >>> foreign(b"PK\x03\x04...")
     ('an Excel or zip file', 'save the table as CSV')
@@ -58,7 +58,7 @@ def foreign(head: bytes) -> tuple[str, str] | None:
 
 
 def is_json(head: bytes) -> bool:
-    """Whether it is an object a line, to all appearances."""
+    """Whether the file seems to hold JSON lines."""
     return head.lstrip().startswith(b"{")
 
 
@@ -169,7 +169,7 @@ def bad_json(path: str) -> Fault | None:
 
 
 def cut_short(words: str) -> Fault:
-    """What a Parquet file is of which polars says so."""
+    """A Parquet file that polars cannot read, with its words."""
     return Fault("a whole Parquet file", f"one that may be cut short ({words})")
 
 
@@ -185,10 +185,9 @@ class BadTable(BreakevenError, ValueError):
 
 
 class TableSource:
-    """A table by name, its columns and their types; in a table of `text`, numbers are written as such.
+    """A table by name, with its columns and their types; `text` says that all values are text, as in CSV.
 
-    `find_fault` looks for what is wrong where polars cannot read it and says why. What is `kept` lives as
-    long as the table.
+    Where polars cannot read the table, `find_fault` looks for the reason. `kept` lives as long as the table.
 
     >>> TableSource("two rows", pl.LazyFrame({"age": [61, 43]})).columns
     ['age']
@@ -234,7 +233,7 @@ class TableSource:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """Inside it what polars raises is told in our words."""
+        """Inside it, an error of polars becomes a `BadTable` that names the place."""
         try:
             yield
         except pl.exceptions.PolarsError as error:
@@ -251,7 +250,7 @@ class TableSource:
     def refuse(
         self, expected: str, came: str, *, row: int | None = None, column: str | None = None, hint: str = ""
     ) -> NoReturn:
-        """Say where in the table what was expected, and what came."""
+        """Raise `BadTable`: where in the table, what was expected, and what came."""
         _refuse(self.name, Fault(expected, came, row, column, hint))
 
 
@@ -314,7 +313,7 @@ def _opened(name: str, path: str, kept: object = None) -> TableSource:
 
 
 class _Copy:
-    """What comes through a stream, on disk while somebody holds this: it may be longer than memory."""
+    """A copy of a stream on disk, since it may be larger than memory; deleted with this object."""
 
     def __init__(self, name: str, stream: IO[bytes] | gzip.GzipFile) -> None:
         handle, self.path = tempfile.mkstemp(prefix="breakeven-")
@@ -360,7 +359,7 @@ def framed(name: str, frame: Any) -> TableSource:
 
 
 def _of_pandas(name: str, frame: Any) -> pl.DataFrame:
-    """By way of NumPy and lists: polars itself would need pyarrow for it."""
+    """A pandas frame by way of NumPy and lists: polars itself would need pyarrow for it."""
     names = [str(one) for one in frame.columns]
     fault = twice(names)
     if fault is not None:

@@ -39,7 +39,7 @@ def facts(run: TableRun) -> list[str]:
 
 
 def about_errors(run: TableRun) -> str:
-    """What errors are, and how much of them is noise."""
+    """How errors are counted, and how much of them is noise."""
     said = "Errors are against the labels as they are, noise included: what is labelled counts as right."
     noise_std, share = final_noise(run), noise_share(run)
     if noise_std is None or share is None or share_labelled(run) == 1.0 or not _any_known(run):
@@ -52,7 +52,7 @@ def about_errors(run: TableRun) -> str:
 
 
 def _any_known(run: TableRun) -> bool:
-    """Whether it was ever known how far off predictions are."""
+    """Whether any prediction came with a known uncertainty."""
     return run.decisions.filter(pl.col("std").is_finite()).head(1).collect().height > 0
 
 
