@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from breakeven import GaussianProcess, Learner, Prior, SquaredExponential, Value
+from breakeven import GaussianProcess, Learner, Prior, SquaredExponential, Threshold, Value
 from breakeven.beliefs import untuned
 from breakeven.beliefs.gp import Parameters
 from breakeven.errors import InvalidInput
@@ -76,6 +76,15 @@ def test_a_learner_that_weighs_worth_decides_alike_in_any_units(unit, zero, feat
     ours = decisions(Value(), X, y, 1.0, 0.0, 1.0)
     assert 8 < sum(ours) < 70
     assert decisions(Value(), X, y, unit, zero, feature) == ours
+
+
+@shifts
+def test_a_learner_with_the_papers_threshold_decides_alike_in_any_units(unit, zero, feature):
+    X, y = data(80)
+    rule = Threshold(scale=1.5)
+    ours = decisions(rule, X, y, 1.0, 0.0, 1.0, cost=40.0, warmup=12)
+    assert 15 < sum(ours) < 70
+    assert decisions(rule, X, y, unit, zero, feature, cost=40.0, warmup=12) == ours
 
 
 def test_the_label_scale_is_the_std_of_the_labels_at_the_first_fit_and_stays():
