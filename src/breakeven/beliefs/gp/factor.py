@@ -367,7 +367,7 @@ class Factor:
         self.size += 1
 
     def _make_room(self, b: int, filled: int, wanted: int) -> None:
-        """Room for at least so many rows in block b, of which some are filled: twice as much each time."""
+        """Room for `wanted` rows in block b, `filled` of which are there: twice as much each time."""
         room = FIRST_ROWS
         while room < wanted:
             room *= 2

@@ -268,7 +268,7 @@ class GaussianProcess:
     # -- events ----------------------------------------------------------------------------------
 
     def watch(self, most: int) -> None:
-        """Keep a sample of the arrivals from now on, at most so many, to value labels by; 0 ends that."""
+        """Keep a sample of at most `most` arrivals from now on, to value labels by; 0 ends that."""
         kept = self.solver.reservoir
         if (kept.most if kept else 0) != most:
             self.solver.watch(Reservoir(self._width, most) if most else None)
@@ -488,8 +488,10 @@ class GaussianProcess:
             raise ValueError("expected counts")
         fitted = expect.truth("fitted", state["fitted"])
         parameters = checked_parameters(state["parameters"], self.dim, self.forgetting)
-        solver = self._choice.make(state["kind"], self._width, parameters)
-        solver.load(state["solver"], parameters)
+        solver, kind = self.solver, state["kind"]
+        if solver.kind != kind:
+            solver = self._choice.make(kind, self._width, parameters)
+        solver.load(state["solver"], parameters)  # all or nothing
         self.solver, self._fitted = solver, fitted
         self._clock, self._fitted_at, self._changes, self._choice.tried_at = counts
         self._note_parameters()

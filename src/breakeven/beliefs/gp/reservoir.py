@@ -252,7 +252,7 @@ def saving(
 
 
 def lesson_share(parameters: int, labels: int) -> float:
-    """What one more label takes off the share of an error that comes of estimating so many parameters.
+    """What one more label takes off the share of an error that comes of estimating the parameters.
 
     >>> lesson_share(parameters=4, labels=4)
     0.1
