@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.errors import expect
-from breakeven.learner import Learner, bulk
-from breakeven.learner.bulk import Columns
-from breakeven.learner.replay import replay
+from breakeven.errors.expect import Array
+from breakeven.learner import Learner, bulk, replay
+from breakeven.learner.bulk import Answers
 from breakeven.ledger import EXPECTED_NOISE, Ledger
 from breakeven.values import AuditReport
 
-Array = NDArray[np.float64]
-Replayed = tuple[Columns, Array, NDArray[np.bool_], Array]  # answers, costs, which are ambiguous, stretches
+Replayed = tuple[Answers, Array, NDArray[np.bool_], Array]  # answers, costs, which are ambiguous, stretches
 
 
 class Trace(msgspec.Struct, frozen=True, dict=True):
@@ -90,11 +89,12 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     >>> trace.wants_label.tolist(), trace.ledger.label_spend
     ([True, False, True], 4.0)
     """
-    ready = bulk.holds_types(xs) and bulk.pays(learner, len(xs))
+    ours = type(learner) is Learner  # one with verbs of its own goes one by one
+    ready = ours and bulk.holds_types(xs) and bulk.pays(learner.state, len(xs))
     points = xs if ready else learner.belief.points(xs)
     y = _column("labels", labels, len(points))
     f = None if truth is None else _column("truth", truth, len(points))
-    replayed = _bulk if ready or bulk.pays(learner, len(points)) else _plain
+    replayed = _bulk if ready or (ours and bulk.pays(learner.state, len(points))) else _plain
     columns, cost, ambiguous, stretch = replayed(learner, points, y, true=f is not None)
     return Trace(
         **columns._asdict(),
@@ -111,13 +111,13 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
 
 def _bulk(learner: Learner, points: Sequence[Any], y: Array, *, true: bool) -> Replayed:
     """Types, of which nothing is ever approximated."""
-    columns, rounds = bulk.replay(learner, points, y, true=true), len(points)
+    columns, rounds = bulk.replay(learner.state, points, y, true=true).answers, len(points)
     cost = np.broadcast_to(learner.label_cost, rounds)
     return columns, cost, np.broadcast_to(False, rounds), np.broadcast_to(1.0, rounds)
 
 
 def _plain(learner: Learner, points: Sequence[Any], y: Array, *, true: bool) -> Replayed:
-    columns = Columns.empty(len(points))
+    columns = Answers.empty(len(points))
     cost = np.full(len(points), learner.label_cost)
     ambiguous, stretch = np.zeros(len(points), dtype=bool), np.ones(len(points))
     for i, (decision, after) in enumerate(replay(learner, points, y)):

@@ -71,6 +71,11 @@ RULES = {
 }
 LABELLERS = {"nurse": Labeller(0.02, 0.3), "mri": Labeller(0.5, 0.05)}
 SLOW_RULES = ("threshold", "random", "uncertain", "value")  # enough where every check fits many times
+ALL_RULES = (
+    "types",
+    "se",
+)  # beliefs under which every rule is checked; else these will do:
+FEW_RULES = ("threshold", "value", "limited audit")
 
 
 def learners():
@@ -80,29 +85,38 @@ def learners():
                 name = f"{belief_name}-{rule_name}" + (f"-warmup{warmup}" if warmup else "")
                 yield (
                     name,
-                    partial(Learner, belief, rule, label_cost=0.05, warmup=warmup, seed=3, remember=50),
+                    partial(Learner, belief, rule, label_cost=0.05, warmup=warmup, seed=3, keep=50),
                 )
     for rule_name in ("threshold", "random", "limited audit"):
         yield (
             f"labellers-{rule_name}",
-            partial(
-                Learner, Weighing(0.1), RULES[rule_name], labellers=LABELLERS, error_cost=2.0, remember=50
-            ),
+            partial(Learner, Weighing(0.1), RULES[rule_name], labellers=LABELLERS, error_cost=2.0, keep=50),
         )
     for belief_name, belief in (WATCHED | TYPES).items():
         for rule_name, rule in {"threshold": Threshold(), "value": Value(horizon=100)}.items():
             name = f"{belief_name}-{rule_name}"
-            yield name, partial(Learner, belief, rule, label_cost=0.05, remember=20)
-            yield f"{name}-labellers", partial(Learner, belief, rule, labellers=LABELLERS, remember=20)
+            yield name, partial(Learner, belief, rule, label_cost=0.05, keep=20)
+            yield f"{name}-labellers", partial(Learner, belief, rule, labellers=LABELLERS, keep=20)
     for belief_name, (belief, warmup) in FITTED.items():
         for rule_name in SLOW_RULES:
-            make = partial(Learner, belief, RULES[rule_name], label_cost=0.05, warmup=warmup, remember=20)
+            make = partial(Learner, belief, RULES[rule_name], label_cost=0.05, warmup=warmup, keep=20)
             yield f"{belief_name}-{rule_name}", make
 
 
-CASES = [(make, check, f"{name}-{check.name}") for name, make in learners() for check in checks_for(make)]
+def marks(name):
+    belief, _, rule = name.partition("-")
+    fixed = belief in FIXED and belief not in ALL_RULES
+    exhaustive = (fixed or belief in FITTED) and not rule.startswith(FEW_RULES)
+    return [pytest.mark.slow] if exhaustive else []
 
 
-@pytest.mark.parametrize(("make", "check"), [case[:2] for case in CASES], ids=[case[2] for case in CASES])
+CASES = [
+    pytest.param(make, check, id=f"{name}-{check.name}", marks=marks(name))
+    for name, make in learners()
+    for check in checks_for(make)
+]
+
+
+@pytest.mark.parametrize(("make", "check"), CASES)
 def test_contract(make, check):
     check(make)

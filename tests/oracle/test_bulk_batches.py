@@ -26,13 +26,13 @@ def assert_same(make, *batches, between=lambda learner: None):
     """Both ways through every batch in turn; the learners, and all decisions."""
     fast, slow, all_decisions = make(), make(), []
     for X in batches:
-        assert bulk.pays(fast, len(X)) == (len(X) > 0)
+        assert bulk.pays(fast.state, len(X)) == (len(X) > 0)
         decisions = fast.decide_many(X)
         with one_by_one():
             others = slow.decide_many(X)
         assert list(map(repr, decisions)) == list(map(repr, others))  # NaN is not equal to itself
         assert fast.snapshot() == slow.snapshot()
-        assert list(fast.pending.items()) == list(slow.pending.items())
+        assert list(fast.awaited.items()) == list(slow.awaited.items())
         assert fast.ledger == slow.ledger
         all_decisions += decisions
         between(fast)
@@ -43,7 +43,7 @@ def assert_same(make, *batches, between=lambda learner: None):
 
 def tell_a_third(learner):
     """Some labels come, late and out of order."""
-    for id in list(learner.pending)[::-3]:
+    for id in list(learner.awaited)[::-3]:
         learner.tell(id, float(id) / 7)
 
 
@@ -51,12 +51,12 @@ def tell_a_third(learner):
 @settings(max_examples=12)
 @given(
     before=arrivals, first=arrivals, second=arrivals, seed=st.integers(0, 2**40),
-    remember=st.sampled_from([0, 3, 40, 10_000]), cost=st.sampled_from([1e-6, 0.1, 7.3, 1e5]),
+    keep=st.sampled_from([0, 3, 40, 10_000]), cost=st.sampled_from([1e-6, 0.1, 7.3, 1e5]),
 )  # fmt: skip
-def test_any_batch_is_the_loop(rule, before, first, second, seed, remember, cost):
+def test_any_batch_is_the_loop(rule, before, first, second, seed, keep, cost):
     def make():
         belief = TypeMeans(0.3, prior_mean=0.25)
-        learner = Learner(belief, RULES[rule], label_cost=cost, seed=seed, remember=remember)
+        learner = Learner(belief, RULES[rule], label_cost=cost, seed=seed, keep=keep)
         eventful(learner, *columns(before))
         return learner
 
@@ -127,7 +127,7 @@ def test_labels_asked_for_in_bulk_can_be_told_corrected_and_withdrawn():
 
 
 @pytest.mark.parametrize("more", [{"costs": [0.5, 2.0] * 100}, {"ids": [f"no {i}" for i in range(200)]}])
-def test_prices_and_ids_of_ones_own_go_one_by_one(more, monkeypatch):
+def test_costs_and_ids_of_ones_own_go_one_by_one(more, monkeypatch):
     X = np.arange(200) % 5
     fast, slow = (Learner(TypeMeans(0.3), Threshold(), label_cost=0.5) for _ in range(2))
     monkeypatch.setattr(bulk, "decide_many", None)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from breakeven import Always, Learner, Threshold, TypeMeans, simulate, theory
 from breakeven.learner import bulk
-from breakeven.learner.bulk import stream, tables
+from breakeven.learner.bulk import lookups, stream
 from tests.oracle.type_streams import HARD, RULES, arrivals, eventful, one_by_one, small_sizes
 
 pytest.importorskip("numba")
@@ -27,7 +27,7 @@ def assert_same(make, *histories):
     """Both ways through every history in turn; the learner that went in bulk."""
     fast, slow = make(), make()
     for xs, ys, truth in histories:
-        assert bulk.pays(fast, len(xs)) == (len(xs) > 0)
+        assert bulk.pays(fast.state, len(xs)) == (len(xs) > 0)
         one = simulate(fast, xs, ys, truth)
         with one_by_one():
             other = simulate(slow, xs, ys, truth)
@@ -42,14 +42,16 @@ def assert_same(make, *histories):
 
 def assert_same_before(make, xs, ys, ids=None):
     """What was believed in each round before its label, both ways."""
-    fast, slow, before = make(), make(), bulk.Before.empty(len(xs))
-    assert bulk.pays(fast, len(xs), named=ids is not None) == (len(xs) > 0)
-    bulk.replay(fast, fast.belief.points(xs), np.array(ys), true=False, before=before, ids=ids)
+    fast, slow = make(), make()
+    assert bulk.pays(fast.state, len(xs)) == (len(xs) > 0)
+    passed = bulk.replay(fast.state, fast.belief.points(xs), np.array(ys), true=False, full=True, ids=ids)
     names = [None] * len(xs) if ids is None else ids
-    for x, y, id, (mean, std, worth) in zip(xs, ys, names, np.transpose(before).tolist(), strict=True):
+    rounds = zip(xs, ys, names, np.transpose(passed.before).tolist(), passed.reasons.worded(), strict=True)
+    for x, y, id, (mean, std, worth), reason in rounds:
         decision = slow.decide(x, id=id)
         assert (decision.prediction.mean, decision.prediction.std) == (mean, std)
         assert decision.worth == (None if isnan(worth) else worth * slow.error_cost)
+        assert decision.reason == reason
         if decision.wants_label:
             slow.tell(decision.id, y)
     assert fast.snapshot() == slow.snapshot()
@@ -60,12 +62,12 @@ def assert_same_before(make, xs, ys, ids=None):
 @settings(max_examples=12)
 @given(
     before=arrivals, first=arrivals, second=arrivals, with_truth=st.booleans(), seed=st.integers(0, 2**40),
-    remember=st.sampled_from([0, 3, 40, 10_000]), cost=st.sampled_from([1e-6, 0.1, 7.3, 1e5]),
+    keep=st.sampled_from([0, 3, 40, 10_000]), cost=st.sampled_from([1e-6, 0.1, 7.3, 1e5]),
 )  # fmt: skip
-def test_any_stream_is_the_loop(rule, before, first, second, with_truth, seed, remember, cost):
+def test_any_stream_is_the_loop(rule, before, first, second, with_truth, seed, keep, cost):
     def make():
         belief = TypeMeans(0.3, prior_mean=0.25)
-        learner = Learner(belief, RULES[rule], label_cost=cost, seed=seed, remember=remember)
+        learner = Learner(belief, RULES[rule], label_cost=cost, seed=seed, keep=keep)
         eventful(learner, *columns(before)[:2])
         return learner
 
@@ -159,7 +161,7 @@ def test_ids_of_ones_own_that_no_later_round_has_do_not_matter():
 @pytest.mark.parametrize("rule", [Always(), Threshold()])
 def test_ids_of_ones_own_are_kept_in_bulk(rule, name):
     def make():
-        learner = Learner(TypeMeans(0.3), rule, label_cost=0.1, remember=40)
+        learner = Learner(TypeMeans(0.3), rule, label_cost=0.1, keep=40)
         learner.decide_many(["a", "a"], ids=["Ann", "2000"])
         return learner
 
@@ -167,18 +169,18 @@ def test_ids_of_ones_own_are_kept_in_bulk(rule, name):
         make, ["a", "b", "c"] * 50, np.sin(range(150)).tolist(), [name(i) for i in range(150)]
     )
     for learner in (fast, slow):
-        learner.correct(name(0), 3.0)
-        assert learner.decide("a").id == "153"
+        learner.correct(name(149), 3.0) if learner.decision(name(149)).wants_label else None
+        assert learner.decide("a").id == "2001"
     assert fast.snapshot() == slow.snapshot()
 
 
 def test_compiled_tables_are_theory_to_the_bit():
     loops = stream.loops()
     clocks = np.unique(np.geomspace(1, 1e9, 20_000).astype(int))
-    assert tables.agrees(loops)
-    for price, scale in ((10.0, 1.0), (0.013, 0.7)):
-        assert loops.thresholds(clocks, price, scale).tolist() == [
-            theory.threshold(price, m, theory.DISCRETE_EXPONENT, scale=scale) for m in clocks.tolist()
+    assert lookups.agrees(loops)
+    for price, unit, scale in ((10.0, 1.0, 1.0), (0.013, 2.5, 0.7)):
+        assert loops.thresholds(clocks, price, unit, scale).tolist() == [
+            theory.threshold(price, m, theory.DISCRETE_EXPONENT, unit, scale) for m in clocks.tolist()
         ]
     for noise_std, first in ((0.1, 1), (0.37, 10**7)):
         assert loops.spreads(first, 20_000, noise_std, 0.01).tolist() == [
@@ -187,7 +189,7 @@ def test_compiled_tables_are_theory_to_the_bit():
 
 
 def test_tables_come_from_theory_where_the_compiled_ones_differ(monkeypatch):
-    monkeypatch.setattr(tables, "agrees", lambda loops: False)
+    monkeypatch.setattr(lookups, "agrees", lambda loops: False)
     monkeypatch.setattr(stream.loops(), "thresholds", None)
     monkeypatch.setattr(stream.loops(), "spreads", None)
     xs, ys = np.arange(200) % 5, np.cos(np.arange(200.0))

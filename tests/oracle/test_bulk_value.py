@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from breakeven import Learner, TypeMeans, Value, simulate
 from breakeven.beliefs.types.type_savings import familiarity
 from breakeven.learner import bulk
-from breakeven.learner.bulk import stream, worths
+from breakeven.learner.bulk import judges, stream
 from tests.oracle.test_bulk_batches import assert_same as assert_same_batches
 from tests.oracle.test_bulk_batches import tell_a_third
 from tests.oracle.test_bulk_types import assert_same as assert_same_streams
@@ -25,7 +25,7 @@ RULES = {
     "no lessons": Value(horizon=1500, lessons=False),
     "outright": Value(horizon=1500, scored="labels"),
 }
-PRICES = {"all": 1e-9, "some": 0.3, "few": 10.0, "none": 1e6}
+COSTS = {"all": 1e-9, "some": 0.3, "few": 10.0, "none": 1e6}
 
 arrivals = st.lists(st.tuples(st.sampled_from(NAMES), st.floats(-100, 100)), max_size=150)
 
@@ -41,7 +41,7 @@ def maker(prior_std, rule, cost, before=()):
 
     def make():
         belief = TypeMeans(0.3, prior_mean=0.25, prior_std=prior_std)
-        learner = Learner(belief, rule, label_cost=cost, error_cost=2.5, remember=40)
+        learner = Learner(belief, rule, label_cost=cost, error_cost=2.5, keep=40)
         eventful(learner, *columns(before))
         return learner
 
@@ -65,7 +65,7 @@ def typed(types, rounds=1500):
 @given(
     before=arrivals, first=arrivals, second=arrivals, with_truth=st.booleans(), lessons=st.booleans(),
     scored=st.sampled_from(["truth", "labels"]),
-    horizon=st.sampled_from([None, 1, 100, 1000]), cost=st.sampled_from(list(PRICES.values())),
+    horizon=st.sampled_from([None, 1, 100, 1000]), cost=st.sampled_from(list(COSTS.values())),
 )  # fmt: skip
 def test_any_stream_is_the_loop(prior_std, before, first, second, with_truth, lessons, scored, horizon, cost):
     rule = Value(horizon=horizon, lessons=lessons, scored=scored)
@@ -78,7 +78,7 @@ def test_any_stream_is_the_loop(prior_std, before, first, second, with_truth, le
 @given(
     before=arrivals, first=arrivals, second=arrivals, lessons=st.booleans(),
     scored=st.sampled_from(["truth", "labels"]),
-    horizon=st.sampled_from([None, 1, 100, 1000]), cost=st.sampled_from(list(PRICES.values())),
+    horizon=st.sampled_from([None, 1, 100, 1000]), cost=st.sampled_from(list(COSTS.values())),
 )  # fmt: skip
 def test_any_batch_is_the_loop(prior_std, before, first, second, lessons, scored, horizon, cost):
     rule = Value(horizon=horizon, lessons=lessons, scored=scored)
@@ -90,7 +90,7 @@ def test_any_batch_is_the_loop(prior_std, before, first, second, lessons, scored
 @settings(max_examples=25)
 @given(
     before=arrivals, rows=arrivals, scored=st.sampled_from(["truth", "labels"]),
-    horizon=st.sampled_from([None, 1, 100, 1000]), cost=st.sampled_from(list(PRICES.values())),
+    horizon=st.sampled_from([None, 1, 100, 1000]), cost=st.sampled_from(list(COSTS.values())),
 )  # fmt: skip
 def test_what_was_believed_before_a_label_is_that_of_the_loop(prior_std, before, rows, scored, horizon, cost):
     rule = Value(horizon=horizon, scored=scored)
@@ -99,7 +99,7 @@ def test_what_was_believed_before_a_label_is_that_of_the_loop(prior_std, before,
 
 @pytest.mark.parametrize("prior_std", PRIORS)
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-@pytest.mark.parametrize("cost", PRICES.values(), ids=PRICES)
+@pytest.mark.parametrize("cost", COSTS.values(), ids=COSTS)
 @pytest.mark.parametrize("types", [1, 7, 300])
 def test_long_streams_of_integers_are_the_loop(prior_std, rule, cost, types):
     xs, ys, truth = typed(types)
@@ -156,13 +156,13 @@ def test_an_interrupted_stream_leaves_the_learner_as_it_was(monkeypatch):
     before = learner.snapshot()
     interrupted = iter([False] * 10 + [True])
 
-    def fit(self, given, done, labels):
+    def fit(self, given, start, done):
         if next(interrupted):
             raise KeyboardInterrupt
-        fitted(self, given, done, labels)
+        fitted(self, given, start, done)
 
-    fitted = worths.ByWorth._fit
-    monkeypatch.setattr(worths.ByWorth, "_fit", fit)
+    fitted = judges.ByWorth._fit
+    monkeypatch.setattr(judges.ByWorth, "_fit", fit)
     with pytest.raises(KeyboardInterrupt):
         simulate(learner, xs, ys)
     assert learner.snapshot() == before
@@ -179,7 +179,7 @@ def test_streams_run_one_by_one_where_compiled_rates_differ(monkeypatch):
     monkeypatch.setattr(stream, "rates_agree", lambda: False)
     xs, ys, _ = typed(7)
     fast, slow = (maker("learn", Value(), 0.3)() for _ in range(2))
-    assert not bulk.pays(fast, len(xs))
+    assert not bulk.pays(fast.state, len(xs))
     simulate(fast, xs, ys)
     with one_by_one():
         simulate(slow, xs, ys)

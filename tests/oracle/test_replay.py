@@ -17,6 +17,7 @@ from breakeven import (
 from breakeven.beliefs.gp import process
 from breakeven.beliefs.gp.factor import ROWS_PER_BLOCK
 from breakeven.learner.replay import replay
+from breakeven.testing.stream_runs import assert_same_state
 
 NOISE_STD = 0.1
 RULES = [Threshold(0.3), RandomSelect(0.05), RandomSelect(0.5), VariableUncertainty("figures_gp"), Always()]
@@ -57,7 +58,7 @@ def test_decisions_and_the_learner_afterwards_are_those_of_the_loop(belief, rule
         assert decision.uncertainty == pytest.approx(alone.uncertainty, rel=1e-8, abs=1e-8)
         assert after.mean == pytest.approx(then.mean, rel=1e-8, abs=1e-8)
         assert after.std == pytest.approx(then.std, rel=1e-6, abs=1e-6)
-    assert blocks.snapshot() == loop.snapshot()
+    assert_same_state(blocks, loop)
 
 
 def test_labels_awaited_from_before_narrow_a_replayed_stream_too():
@@ -74,7 +75,7 @@ def test_labels_awaited_from_before_narrow_a_replayed_stream_too():
     assert [decision.uncertainty for decision, _ in replayed] == pytest.approx(
         [decision.uncertainty for decision, _ in alone], rel=1e-8
     )
-    assert list(blocks.pending) == list(loop.pending)
+    assert list(blocks.awaited) == list(loop.awaited)
 
 
 def test_a_replay_that_fills_a_block_of_the_factor_leaves_the_bits_of_the_loop():
@@ -89,4 +90,4 @@ def test_a_replay_that_fills_a_block_of_the_factor_leaves_the_bits_of_the_loop()
         assert decision.wants_label == alone.wants_label
         assert after.mean == pytest.approx(then.mean, rel=1e-10, abs=1e-10)
     assert blocks.belief.labels > ROWS_PER_BLOCK
-    assert blocks.snapshot() == loop.snapshot()
+    assert_same_state(blocks, loop)

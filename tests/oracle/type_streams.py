@@ -6,7 +6,7 @@ import pytest
 from hypothesis import strategies as st
 
 from breakeven import Always, Never, RandomSelect, Threshold, Value, VariableUncertainty
-from breakeven.learner.bulk import coding, stream, tables
+from breakeven.learner.bulk import arrays, lookups, stream
 
 RULES = {
     "type_clock": Threshold(),
@@ -35,11 +35,11 @@ def small_sizes():
     """Every stream is long enough, and every table, window and chunk is soon too short."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "SHORTEST", 1)
-        patch.setattr(stream, "CHUNK", 37)
-        patch.setattr(tables, "LARGEST_TABLE", 50)
-        patch.setattr(tables, "SMALLEST_TABLE", 4)
-        patch.setattr(tables, "WINDOW", 5)
-        patch.setattr(coding, "WIDEST", 1000)
+        patch.setattr(stream, "CHUNK_ROUNDS", 37)
+        patch.setattr(lookups, "LARGEST_TABLE", 50)
+        patch.setattr(lookups, "SMALLEST_TABLE", 4)
+        patch.setattr(lookups, "WINDOW", 5)
+        patch.setattr(arrays, "WIDEST", 1000)
         yield
 
 
@@ -57,11 +57,11 @@ def eventful(learner, xs, ys):
         decision = learner.decide(x, cost=1.0 + i % 3, force=[None, None, True, False][i % 4])
         if decision.wants_label and i % 3:
             learner.tell(decision.id, y)
-            if i % 5 == 1:
+            if i % 5 == 1 and learner.keep:
                 learner.correct(decision.id, y / 2)
-            if i % 5 == 2:
+            if i % 5 == 2 and learner.keep:
                 learner.withdraw(decision.id)
-        elif not decision.wants_label and i % 2 and learner.remember:
+        elif not decision.wants_label and i % 2 and learner.keep:
             learner.tell(decision.id, y)
         if i % 6 == 5:
             learner.learn(x, y)

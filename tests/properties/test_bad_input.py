@@ -76,7 +76,7 @@ def assert_goes_on(learner, kind):
     rounds = learner.rounds
     decision = learner.decide(GOOD[kind][0], force=True)
     learner.tell(decision.id, 0.5)
-    assert (learner.rounds, decision.id in learner.pending) == (rounds + 1, False)
+    assert (learner.rounds, decision.id in learner.awaited) == (rounds + 1, False)
 
 
 def named(cases):
@@ -499,7 +499,7 @@ MAKING = {
         whole("seed"),
     ),
     "Learner remember": (
-        lambda bad: Learner(TYPES, Always(), label_cost=1.0, remember=bad),
+        lambda bad: Learner(TYPES, Always(), label_cost=1.0, keep=bad),
         [-1, 10.0, True, "3", None],
         whole("remember"),
     ),

@@ -102,7 +102,7 @@ def test_the_cap_is_never_exceeded(made, steps):
     for cost, force, then, which in steps:
         arrive(learner, purse, cost, force)
         id = purse.held[which % len(purse.held)] if purse.held else None
-        if then == "tell" and id in learner.pending:
+        if then == "tell" and id in learner.awaited:
             learner.tell(id, float(which))
         elif then in ("return", "charge") and id is not None:
             learner.withdraw(id, charged=then == "charge")
@@ -126,6 +126,6 @@ def test_a_queue_is_never_longer_than_it_may_be(steps, most, warmup):
     )
     for force, which in steps:
         arrive(learner, Purse(None, None), None, force or None)
-        assert len(learner.pending) <= most
-        if which < len(learner.pending):
-            learner.tell(list(learner.pending)[which], 1.0)
+        assert len(learner.awaited) <= most
+        if which < len(learner.awaited):
+            learner.tell(list(learner.awaited)[which], 1.0)

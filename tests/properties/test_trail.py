@@ -17,13 +17,13 @@ def walk(audits, on):
     trail = Trail(0.2, bound=3.0, noise_std=0.5, bound_on=on)
     for place, (after, prediction, _) in enumerate(audits):
         trail.decline(after)
-        trail.audit(str(place), prediction)
+        trail.audit(place, prediction)
     trail.decline(7)
     return trail
 
 
 def resolve(trail, place, y):
-    trail.withdraw(str(place)) if y is None else trail.tell(str(place), y)
+    trail.withdraw(place) if y is None else trail.tell(place, y)
 
 
 def resolved(audits, on):
@@ -65,7 +65,7 @@ def test_a_correction_is_as_if_the_right_label_had_come_first(audits, on, data):
     trail.report()
     for place, (_, _, y) in enumerate(audits):
         if y is not None:
-            trail.correct(str(place), y)
+            trail.correct(place, y)
     assert trail.report() == resolved(audits, on).report()
 
 
@@ -94,3 +94,35 @@ def test_ends_are_in_order_and_possible(audits, on, level):
     assert 0 <= report.absolute.low <= report.absolute.high <= 3.1
     assert 0 <= report.squared.low <= report.squared.high <= 9
     assert report.rms_bound == report.squared.high**0.5
+
+
+@given(AUDITS, ASSUMPTIONS, st.randoms())
+def test_what_nobody_can_change_any_more_is_counted_and_dropped(audits, on, random):
+    trail, order = walk(audits, on), list(range(len(audits)))
+    random.shuffle(order)
+    for place in order:
+        resolve(trail, place, audits[place][2])
+        if random.random() < 0.5:
+            trail.report()
+        trail.release(place)
+    assert trail.state()["audits"] == {}
+    assert trail.report() == resolved(audits, on).report()
+
+
+@given(AUDITS, ASSUMPTIONS, st.data())
+def test_a_reopened_audit_is_awaited_again_and_leaves_no_trace(audits, on, data):
+    trail, plain = walk(audits, on), walk(audits, on)
+    told = [place for place, (_, _, y) in enumerate(audits) if y is not None]
+    reopened = data.draw(st.sets(st.sampled_from(told)) if told else st.just(set()))
+    for place, (_, _, y) in enumerate(audits):
+        resolve(trail, place, y)
+        if place not in reopened:
+            resolve(plain, place, y)
+    trail.report()
+    for place in reopened:
+        trail.reopen(place)
+        trail.report()
+    assert trail.report() == plain.report()
+    for place in reopened:
+        trail.tell(place, audits[place][2])
+    assert trail.report() == resolved(audits, on).report()

@@ -88,7 +88,7 @@ def test_a_learner_can_be_kept_in_its_folder(tmp_path, outcome):
     decision = learner.decide(columns.point({"a": 2.0, "b": 2.0}), id="late", force=True)
     save_bill(tmp_path, learner)
     _, again = open_bill(tmp_path)
-    assert again.pending[decision.id].cost == 0.5
+    assert again.awaited[decision.id].cost == 0.5
     assert again.tell("late", 1.0) == learner.tell("late", 1.0)
 
 

@@ -46,7 +46,7 @@ def test_a_gift_is_a_label_of_the_table(clinic, point):
 
 def test_labels_awaited_are_shown_as_the_table_has_them(clinic, point):
     clinic.decide(point, id="Anna", force=True)
-    assert clinic.pending["Anna"].x == (0.3, -1.0)
+    assert clinic.awaited["Anna"].x == (0.3, -1.0)
 
 
 def test_costs_of_errors_are_in_the_tables_own_unit(clinic, point):

@@ -188,7 +188,7 @@ def test_the_program_runs_as_it_is_and_keeps_what_it_learns(tmp_path, monkeypatc
     assert decision.reason == "worth_it"
     program["tell"](decision.id, 1.0)
     _, again = open_bill("some/bill")
-    assert (again.rounds, again.rule.horizon, len(again.pending)) == (61, 120, 0)
+    assert (again.rounds, again.rule.horizon, len(again.awaited)) == (61, 120, 0)
 
 
 def test_the_program_reads_ids_and_costs_from_the_row(tmp_path, monkeypatch):

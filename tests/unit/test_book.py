@@ -1,187 +1,277 @@
-"""The book of labels: ids, what is remembered, and the money."""
+"""The book of arrivals: ids, what is remembered, and the money."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from breakeven.errors import ConflictingLabel, DuplicateId, InvalidInput, UnknownId
-from breakeven.learner.book import Book, Label
+from breakeven.learner.book import Book, Entry
+from breakeven.values import Decision, Prediction
 
 
-def book(remember=10):
+def answer(id, wants_label=True, cost=2.0, round=1):
+    return Decision(id, wants_label, Prediction(0.0, 1.0, 0.2), 1.0, 0.5, cost, 1.0, "always", round=round)
+
+
+def entry(id, key=2, x="x", **more):
+    return Entry(id, key, x, answer(id, **more))
+
+
+def passed(id, key=2, x="x"):
+    return (key, x, answer(id, wants_label=False), None)
+
+
+def empty(keep=10):
+    released = []
+    return Book(keep, released.append), released
+
+
+def book(keep=10):
     """One id in each state."""
-    made = Book(remember)
-    made.ask("awaited", Label("x", cost=2.0, round=1))
-    made.ask("told", Label("y", cost=3.0, round=2))
-    made.tell("told", 5.0, None)
-    made.pass_by("unasked", "z", 3)
+    made, _ = empty(keep)
+    made.ask(entry("awaited", 2), 2.0)
+    made.ask(told := entry("told", 3, "y", cost=3.0), 3.0)
+    made.tell(told, 5.0, None)
+    made.pass_by("unasked", passed("unasked", 5))
+    made.ask(gone := entry("gone", 6), 2.0)
+    made.withdraw(gone, charged=False)
+    made.settle(Entry("learnt", 8, "z", None, y=7.0))
     return made
 
 
-def test_an_id_is_in_one_state_at_a_time():
-    made = book()
-    made.tell("unasked", 1.0, None)
-    made.tell("awaited", 2.0, None)
-    assert (set(made.awaited), set(made.told), set(made.unasked)) == (
-        set(),
-        {"awaited", "told", "unasked"},
-        set(),
-    )
-    made.withdraw("told", charged=False)
-    assert set(made.told) == {"awaited", "unasked"}
+def remembered(made):
+    return [one.id for one in map(made.find, made.state(str)["settled"].get("id", [])) if one]
 
 
-def test_a_new_id_is_neither_awaited_nor_told():
+def test_what_is_found_under_an_id():
     made = book()
-    assert made.check_new("new") == "new"
-    assert made.check_new("unasked") == "unasked"
-    with pytest.raises(DuplicateId, match="got 'awaited', whose label is awaited; leave ids out"):
-        made.check_new("awaited")
-    with pytest.raises(DuplicateId, match="got 'told', whose label is told"):
-        made.check_new("told")
-    with pytest.raises(InvalidInput, match="id: expected text, got 3"):
-        made.check_new(3)
+    assert [made.find(id).key for id in ("awaited", "told", "unasked", "gone", "learnt")] == [2, 3, 5, 6, 8]
+    assert made.find("nobody") is None
+    assert list(made.awaited) == ["awaited"]
+    made.tell(made.find("awaited"), 2.0, None)
+    assert (made.find("awaited").y, list(made.awaited)) == (2.0, [])
+
+
+def test_a_new_id_is_one_that_is_not_remembered():
+    made = book()
+    assert made.check_new(iter(["new", "more"])) == ["new", "more"]
+    for id, state in {
+        "awaited": "still awaited", "told": "told", "unasked": "not asked for", "gone": "withdrawn",
+        "learnt": "told",
+    }.items():  # fmt: skip
+        with pytest.raises(DuplicateId, match=f"got '{id}', whose label is {state}; leave ids out"):
+            made.check_new(["new", id])
+    with pytest.raises(DuplicateId, match=r"^ids: expected each id once, got 'new' twice"):
+        made.check_new(["new", "more", "new"])
 
 
 def test_what_may_be_told():
     made = book()
-    assert [made.check_tellable(id, 5.0) for id in ("awaited", "unasked", "told")] == [
-        "awaited",
-        "unasked",
-        "told",
-    ]
+    for id in ("awaited", "unasked", "told", "gone"):
+        assert made.tellable(id, 5.0).id == id
     with pytest.raises(
         ConflictingLabel, match=r"^id 'told': expected the label 5\.0 told before, got 6\.0; use correct"
     ):
-        made.check_tellable("told", 6.0)
+        made.tellable("told", 6.0)
     with pytest.raises(UnknownId, match="got 'nobody'"):
-        made.check_tellable("nobody", 1.0)
+        made.tellable("nobody", 1.0)
 
 
 def test_what_may_be_told_in_one_batch():
     made = book()
     ids = ["awaited", "told", "unasked", "awaited"]
-    assert made.check_all_tellable(ids, [1.0, 5.0, 2.0, 1.0]) == ids
+    assert made.check_tellable(ids, [1.0, 5.0, 2.0, 1.0]) == ids
     match = r"^id 'awaited': expected the label 1\.0 in the same batch, got 3\.0$"
     with pytest.raises(ConflictingLabel, match=match):
-        made.check_all_tellable(ids, [1.0, 5.0, 2.0, 3.0])
+        made.check_tellable(ids, [1.0, 5.0, 2.0, 3.0])
     with pytest.raises(ConflictingLabel, match=r"^id 'told': expected the label 5\.0 told before, got 6\.0"):
-        made.check_all_tellable(ids, [1.0, 6.0, 2.0, 1.0])
+        made.check_tellable(ids, [1.0, 6.0, 2.0, 1.0])
 
 
-def test_new_ids_come_once_in_a_batch():
-    made = book()
-    assert made.check_all_new(iter(["new", "unasked", "more"])) == ["new", "unasked", "more"]
-    with pytest.raises(DuplicateId, match=r"^ids: expected each id once, got 'new' twice"):
-        made.check_all_new(["new", "more", "new"])
-    with pytest.raises(DuplicateId, match="got 'told', whose label is told"):
-        made.check_all_new(["new", "told"])
+CHECKS = {
+    "new": lambda made, one: made.check_new([one]),
+    "tellable": lambda made, one: made.tellable(one, 1.0),
+    "tellable in a batch": lambda made, one: made.check_tellable([one], [1.0]),
+    "told": lambda made, one: made.told(one),
+    "withdrawable": lambda made, one: made.withdrawable(one, False),
+    "reopenable": lambda made, one: made.reopenable(one),
+}
 
 
+@pytest.mark.parametrize("check", list(CHECKS))
 @pytest.mark.parametrize("id", ["", "\ud800", 3, None, b"told", ["told"]], ids=ascii)
-def test_an_id_is_text_that_can_be_stored(id):
-    made = book()
-    for check in (
-        made.check_new,
-        made.check_told,
-        made.check_held,
-        lambda one: made.check_tellable(one, 1.0),
-        lambda one: made.check_all_new([one]),
-        lambda one: made.check_all_tellable([one], [1.0]),
-    ):
-        with pytest.raises(InvalidInput, match=r"^id: expected text, got "):
-            check(id)
+def test_an_id_is_text_that_can_be_stored(id, check):
+    with pytest.raises(InvalidInput, match=r"^id: expected text, got "):
+        CHECKS[check](book(), id)
 
 
-def test_what_may_be_corrected_and_what_withdrawn():
+def test_what_may_be_corrected():
     made = book()
-    assert made.check_told("told").y == 5.0
-    assert made.check_held("told").y == 5.0
-    assert made.check_held("awaited").y is None
+    assert made.told("told").y == 5.0
+    assert made.told("learnt").y == 7.0
     with pytest.raises(UnknownId, match="still awaited, use tell"):
-        made.check_told("awaited")
-    for check in (made.check_told, made.check_held):
-        with pytest.raises(UnknownId, match=r"got 'unasked'; that arrival was not asked about$"):
-            check("unasked")
-        with pytest.raises(UnknownId, match=r"got 'nobody'$"):
-            check("nobody")
+        made.told("awaited")
+    with pytest.raises(UnknownId, match="withdrawn, use tell"):
+        made.told("gone")
+    with pytest.raises(UnknownId, match=r"got 'unasked'; that arrival was not asked about$"):
+        made.told("unasked")
+    with pytest.raises(UnknownId, match=r"got 'nobody'$"):
+        made.told("nobody")
+
+
+def test_what_may_be_withdrawn():
+    made = book()
+    assert [made.withdrawable(id, False).id for id in ("told", "awaited", "learnt", "gone")] == [
+        "told", "awaited", "learnt", "gone"
+    ]  # fmt: skip
+    match = r"^id 'gone': expected not charged, as it was withdrawn before, got charged$"
+    with pytest.raises(ConflictingLabel, match=match):
+        made.withdrawable("gone", True)
+    with pytest.raises(UnknownId, match=r"got 'unasked'; that arrival was not asked about$"):
+        made.withdrawable("unasked", False)
+    with pytest.raises(UnknownId, match=r"got 'nobody'$"):
+        made.withdrawable("nobody", False)
+
+
+def test_what_may_be_reopened():
+    made = book()
+    assert made.reopenable("told").id == "told"
+    with pytest.raises(UnknownId, match="its label is still awaited, there is nothing to reopen"):
+        made.reopenable("awaited")
+    with pytest.raises(UnknownId, match="got 'gone'; its label is withdrawn, there is nothing to reopen"):
+        made.reopenable("gone")
+    with pytest.raises(UnknownId, match=r"got 'unasked'; that arrival was not asked about$"):
+        made.reopenable("unasked")
+    with pytest.raises(UnknownId, match=r"got 'learnt'; it was learnt: correct or withdraw it"):
+        made.reopenable("learnt")
+    made.reopen(made.find("told"))
+    assert made.reopenable("told").id == "told"
 
 
 def test_checks_change_nothing():
     made = book()
     before = made.state(str)
-    made.check_new("new")
-    made.check_all_new(["new", "unasked"])
-    made.check_tellable("awaited", 1.0)
-    made.check_all_tellable(["awaited", "unasked"], [1.0, 2.0])
-    made.check_told("told")
-    made.check_held("awaited")
+    made.check_new(["new"])
+    made.check_tellable(["awaited", "unasked"], [1.0, 2.0])
+    made.told("told")
+    made.withdrawable("awaited", True)
+    made.reopenable("told")
     assert made.state(str) == before
 
 
-def test_money_is_counted_when_asked_and_given_back_unless_charged():
+def test_money_is_counted_when_asked_and_given_back_once_unless_charged():
     made = book()
     assert (made.bought, made.spend.value) == (2, 5.0)
-    made.tell("unasked", 1.0, None)
+    made.tell(made.find("unasked"), 1.0, None)
+    assert not made.withdraw(made.find("unasked"), charged=False)
+    made.tell(made.find("gone"), 1.0, None)
+    assert not made.withdraw(made.find("gone"), charged=False)
+    assert not made.withdraw(made.find("learnt"), charged=False)
+    assert not made.withdraw(made.find("awaited"), charged=True)
     assert (made.bought, made.spend.value) == (2, 5.0)
-    made.withdraw("unasked", charged=False)
-    assert (made.bought, made.spend.value) == (2, 5.0)
-    made.withdraw("awaited", charged=True)
-    assert (made.bought, made.spend.value) == (2, 5.0)
-    made.withdraw("told", charged=False)
-    assert (made.bought, made.spend.value) == (1, 2.0)
+    made.tell(made.find("awaited"), 1.0, None)
+    assert made.withdraw(made.find("awaited"), charged=False)
+    assert (made.bought, made.spend.value) == (1, 3.0)
+    made.reopen(made.find("told"))
+    assert (made.bought, made.spend.value) == (1, 3.0)
+    made.tell(made.find("told"), 1.0, None)
+    assert made.withdraw(made.find("told"), charged=False)
+    assert (made.bought, made.spend.parts) == (0, ())
 
 
 @given(st.lists(st.floats(1e-10, 1e10), max_size=40), st.randoms())
 def test_money_asked_for_and_given_back_in_any_order_leaves_nothing(costs, random):
-    made = Book(0)
+    made, _ = empty(100)
     for i, cost in enumerate(costs):
-        made.ask(str(i), Label("x", cost=cost))
-    ids = list(made.awaited)
-    random.shuffle(ids)
-    for id in ids:
-        made.withdraw(id, charged=False)
+        made.ask(entry(str(i), i, cost=cost), cost)
+    entries = list(made.awaited.values())
+    random.shuffle(entries)
+    for one in entries:
+        made.withdraw(one, charged=False)
     assert (made.bought, made.spend.parts) == (0, ())
 
 
-def test_unasked_arrivals_are_forgotten_oldest_first():
-    made = Book(3)
+def test_arrivals_are_forgotten_oldest_first_and_told_labels_released():
+    made, released = empty(3)
     for i in range(5):
-        made.pass_by(str(i), i, i)
-    assert list(made.unasked) == ["2", "3", "4"]
-    made.tell("3", 1.0, None)
-    made.pass_by("5", 5, 5)
-    assert list(made.unasked) == ["2", "4", "5"]
-    made.pass_by("6", 6, 6)
-    assert list(made.unasked) == ["4", "5", "6"]
+        made.pass_by(str(i), passed(str(i), i))
+    assert remembered(made) == ["2", "3", "4"]
+    made.tell(made.find("3"), 1.0, None)
+    for i in (5, 6):
+        made.ask(one := entry(str(i), i), 1.0)
+        made.tell(one, 1.0, None)
+    assert (remembered(made), released) == (["4", "5", "6"], [3])
+    made.pass_by("7", passed("7", 7))
+    made.pass_by("8", passed("8", 8))
+    assert (remembered(made), released) == (["6", "7", "8"], [3, 5])
 
 
-def test_an_id_passed_by_again_is_remembered_as_new():
-    made = Book(2)
-    made.named = True
-    for id, x in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):
-        made.pass_by(id, x, 10 * x)
-    assert made.unasked == {"a": (3, 30), "c": (4, 40)}
+def test_a_reopened_label_is_kept_until_it_is_told_and_then_remembered_as_new():
+    made, released = empty(2)
+    for i in range(2):
+        made.ask(one := entry(str(i), i), 1.0)
+        made.tell(one, 1.0, None)
+    again = made.reopen(made.find("0"))
+    for i in range(2, 6):
+        made.pass_by(str(i), passed(str(i), i))
+    assert (list(made.awaited), remembered(made), released) == (["0"], ["4", "5"], [1])
+    made.tell(again, 2.0, None)
+    assert (remembered(made), released) == (["5", "0"], [1])
+    made.pass_by("6", passed("6", 6))
+    assert (remembered(made), released) == (["0", "6"], [1])
+    made.pass_by("7", passed("7", 7))
+    assert (remembered(made), released) == (["6", "7"], [1, 0])
 
 
-def test_an_id_passed_by_and_then_asked_about_is_no_longer_passed_by():
-    made = Book(2)
-    made.pass_by("a", 1, 1)
-    made.ask("a", Label(2, cost=1.0))
-    assert (made.unasked, list(made.awaited)) == ({}, ["a"])
-    made.withdraw("a", charged=False)
-    with pytest.raises(UnknownId, match="got 'a'"):
-        made.check_tellable("a", 1.0)
+@given(
+    st.integers(0, 4),
+    st.lists(st.tuples(st.sampled_from("apptttrw"), st.integers(0, 12)), max_size=60),
+)
+def test_what_is_remembered_is_what_was_settled_last(keep, life):
+    """Against a plain list: settled ids in their order, cut to the last `keep`."""
+    made, released = empty(keep)
+    settled, told, number = [], set(), 0
+    for act, which in life:
+        number += 1
+        id = str(number)
+        target = str(which)
+        found = made.find(target)
+        if act == "a":
+            made.ask(entry(id, number), 1.0)
+        elif act == "p":
+            made.pass_by(id, passed(id, number))
+            settled.append(id)
+        elif found is None:
+            continue
+        elif act == "t" and found.y is None:
+            if target in made.awaited:
+                settled.append(target)
+            made.tell(found, 1.0, None)
+            told.add(target)
+        elif act == "r" and found.y is not None:
+            if found.asked:
+                settled.remove(target)
+            made.reopen(found)
+            told.discard(target)
+        elif act == "w" and (found.y is not None or target in made.awaited):
+            if target in made.awaited:
+                settled.append(target)
+            made.withdraw(found, charged=False)
+            told.discard(target)
+        gone, settled = settled[: max(len(settled) - keep, 0)], settled[max(len(settled) - keep, 0) :]
+        for one in gone:
+            if one in told:
+                assert int(one) in released
+        assert remembered(made) == settled
 
 
 def test_state_and_load_are_inverse():
     made = book()
-    made.named = True
-    again = Book(10)
+    again, _ = empty()
     again.load(made.state(lambda x: x), lambda x: x)
     assert again.state(str) == made.state(str)
-    assert (again.awaited, again.told, again.unasked) == (made.awaited, made.told, made.unasked)
+    assert again.awaited == made.awaited
     for one in (made, again):
         for i in range(12):
-            one.pass_by(str(i), i, i)
-    assert list(again.unasked) == list(made.unasked)
+            one.pass_by(str(i), passed(str(i), i))
+    assert remembered(again) == remembered(made) == [str(i) for i in range(2, 12)]

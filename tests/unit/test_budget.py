@@ -370,7 +370,7 @@ def test_a_budget_that_cannot_be_is_refused(arguments, match):
 @pytest.mark.parametrize("limits", [{"total": 1.99}, {"per": (1.99, 10)}])
 def test_a_budget_smaller_than_one_label_is_refused_at_the_start(limits):
     rule = Budget(Always(), **limits)
-    with pytest.raises(InvalidInput, match=r"expected at least 2, the price of one label, got 1\.99"):
+    with pytest.raises(InvalidInput, match=r"expected at least 2, the cost of one label, got 1\.99"):
         rule.check_start(0, 2.0)
     rule.check_start(0, 1.99)
 

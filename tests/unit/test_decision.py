@@ -26,7 +26,7 @@ def decision(reason, *, prediction=P, uncertainty=31.25, threshold=28.4, cost=10
 @pytest.mark.parametrize("reason", list(WORDING))
 def test_every_reason_is_one_whole_sentence(reason):
     why = decision(reason).why
-    assert re.fullmatch(r"(Label it: |No label: |So said )[^{}]+\.", why)
+    assert re.fullmatch(r"(Label it: |No label: |The rule decided so, )[^{}]+\.", why)
     for name, text in (
         ("{mean}", "152"),
         ("{uncertainty}", "31.2"),
@@ -156,6 +156,9 @@ def test_a_decision_is_json_with_null_for_what_is_not_a_number():
         "stretch": 1.0,
         "labeller": None,
         "worth": None,
+        "by": "rule",
+        "round": 1,
+        "offers": [],
     }
 
 

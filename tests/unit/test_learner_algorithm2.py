@@ -81,7 +81,7 @@ def test_late_labels_leave_the_decisions_as_they_are():
         if decision.wants_label:
             now.tell(decision.id, y)
     assert [d.wants_label for d in late.decide_many(X)] == at_once
-    ids = list(late.pending)
+    ids = list(late.awaited)
     random.shuffle(ids)
     late.tell_many(ids, [ys[int(id) - 1] for id in ids])
     for x in random.random((20, 2)):

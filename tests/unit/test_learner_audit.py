@@ -24,7 +24,8 @@ from breakeven import (
     Verdict,
 )
 from breakeven.errors import InvalidInput
-from breakeven.values import Arrived, Event
+from breakeven.testing.stream_runs import assert_same_state
+from breakeven.values import AnyEvent, Arrived, Decision, Prediction
 
 FLU = ["flu", "cold", 3, ("clinic", 1)]
 
@@ -41,7 +42,7 @@ def run(learner, rounds, seed=0):
     for i in range(rounds):
         force = False if i % 11 == 7 else None
         decisions.append(learner.decide(FLU[i % 4], cost=1.0 + i % 2, force=force))
-        waiting = list(learner.pending)
+        waiting = list(learner.awaited)
         if waiting and i % 2:
             id = waiting[random.integers(len(waiting))]
             learner.tell(id, float(random.normal()))
@@ -114,6 +115,29 @@ def test_labels_that_come_are_corrected_or_go_are_followed():
     report = learner.ledger.audit
     assert (report.audited, report.awaited, report.missing) == (4, 1, 1)
     assert report.absolute.estimate > 1.0
+    learner.reopen(ids[0])
+    assert (learner.ledger.audit.awaited, learner.ledger.audit.covers) == (2, 0)
+    learner.tell(ids[0], 1.0)
+    assert learner.ledger.audit == report
+
+
+@pytest.mark.parametrize("charged", [False, True])
+def test_a_label_that_comes_after_its_withdrawal_stays_out_of_the_audit(charged):
+    learner = audited(rate=0.999)
+    first, second = (d.id for d in learner.decide_many(["flu"] * 2))
+    learner.withdraw(first, charged=charged)
+    before = learner.ledger
+    assert (before.audit.audited, before.audit.missing, before.label_spend) == (2, 1, 1.0 + charged)
+    learner.tell(first, 100.0)
+    assert learner.ledger == before
+    assert learner.belief.labels == 1
+    learner.correct(first, 50.0)
+    learner.reopen(first)
+    learner.tell(first, 7.0)
+    learner.withdraw(first, charged=charged)
+    assert learner.ledger == before
+    learner.tell(second, 1.0)
+    assert (learner.ledger.audit.covers, learner.ledger.audit.missing) == (2, 1)
 
 
 def test_a_full_queue_leaves_arrivals_out():
@@ -142,7 +166,7 @@ def test_when_the_money_is_gone_the_audit_ends_at_that_round_and_says_so(inside)
     assert reasons.count("no_audit_money") == 1
     end = reasons.index("no_audit_money") + 1
     assert set(reasons[end:]) == {"never"}
-    for id in learner.pending:
+    for id in list(learner.awaited):
         learner.tell(id, 1.0)
     report = learner.ledger.audit
     assert (report.stopped_at, report.covers) == (end, end - 1)
@@ -168,7 +192,7 @@ def test_what_is_refused_for_money_is_audited_with_what_was_kept_for_that():
     report = learner.ledger.audit
     assert (report.declined, report.audited) == (189, 10)  # all but the one at which it ended
     assert reasons[report.stopped_at - 1] == "no_audit_money"
-    for id in learner.pending:
+    for id in list(learner.awaited):
         learner.tell(id, 1.0)
     assert learner.ledger.audit.covers == report.stopped_at - 11
 
@@ -211,7 +235,7 @@ def test_wrappers_in_any_order_replay_and_restore_to_the_bit(order, inner):
     learner.listen(events.append)
     run(learner, 70)
     assert learner.ledger.audit.declined + learner.ledger.audit.uncovered > 0 or inner == "moving"
-    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[Event])
+    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[AnyEvent])
     replayed = make()
     for event in stored:
         replayed.apply(event)
@@ -247,7 +271,7 @@ def test_a_process_is_audited_in_a_batch_as_in_a_loop():
         (d.wants_label, d.reason, d.propensity) for d in loop
     ]
     assert {d.reason for d in loop} >= {"audited", "unsure", "sure"}
-    assert batched.snapshot() == looped.snapshot()
+    assert_same_state(batched, looped)
 
 
 @pytest.mark.parametrize("belief", [{"fit": None}, {"fit": "growing"}, {"forgetting": 50.0}])
@@ -266,9 +290,14 @@ def test_a_process_with_labels_is_audited_in_a_batch_to_the_bit_as_in_a_loop(bel
     batched.decide_many(more)
     for x in more:
         looped.decide(x)
-    assert heard == told
-    assert sum(event.reason == "audited" for event in heard) > 20
-    assert batched.snapshot() == looped.snapshot()
+    for one, other in zip(heard, told, strict=True):
+        assert (one.number, one.x, one.predicted) == (other.number, other.x, other.predicted)
+        assert (one.decision.reason, one.decision.propensity) == (
+            other.decision.reason,
+            other.decision.propensity,
+        )
+    assert sum(event.decision.reason == "audited" for event in heard) > 20
+    assert_same_state(batched, looped)
 
 
 def test_an_audit_after_the_end_cannot_have_happened():
@@ -276,14 +305,18 @@ def test_an_audit_after_the_end_cannot_have_happened():
     learner.decide_many(["flu"] * 30)
     assert learner.ledger.audit.stopped_at is not None
     before = learner.snapshot()
-    for event in (
-        Arrived("late", "flu", True, 1.0, 0.5, "audited", "rule", predicted=0.0),
-        Arrived("late", "flu", True, 1.0, 0.5, "audited", "person", predicted=0.0),
-        Arrived("late", "flu", False, 1.0, 0.5, "audited", "rule", predicted=0.0),
-    ):
-        with pytest.raises(InvalidInput, match=r"^(id|reason): expected no audit"):
-            learner.apply(event)
+    for wants_label, by in ((True, "rule"), (True, "person"), (False, "rule")):
+        late = drawn("late", wants_label, by=by, round=31)
+        with pytest.raises(InvalidInput, match=r"^(audit: expected none|reason: expected no audit)"):
+            learner.apply(Arrived(learner.number + 1, "", "flu", late, predicted=0.0))
         assert learner.snapshot() == before
+
+
+def drawn(id, wants_label=True, *, by="rule", round=1):
+    """A decision that an audit might have made."""
+    return Decision(
+        id, wants_label, Prediction(0.0, 1.0, 0.5), 1.0, 0.5, 1.0, 0.5, "audited", by=by, round=round
+    )
 
 
 def test_a_rule_that_was_used_starts_afresh():
@@ -323,14 +356,17 @@ def test_the_event_of_an_audit_holds_what_was_predicted():
     learner.listen(heard.append)
     learner.decide("flu")
     learner.decide("flu", force=True)
-    assert [(event.reason, event.predicted) for event in heard] == [("audited", 2.5), ("person_asked", None)]
+    assert [(event.decision.reason, event.predicted) for event in heard] == [
+        ("audited", 2.5),
+        ("person_asked", None),
+    ]
 
 
 def test_an_event_of_an_audit_without_its_prediction_is_refused():
     learner = audited()
     before = learner.snapshot()
     with pytest.raises(InvalidInput, match=r"^predicted: expected a finite number, got None"):
-        learner.apply(Arrived("1", "flu", True, 1.0, 0.3, "audited", "rule"))
+        learner.apply(Arrived(2, "", "flu", drawn("1")))
     assert learner.snapshot() == before
 
 

@@ -13,7 +13,7 @@ from breakeven import (
     TypeMeans,
     VariableUncertainty,
 )
-from breakeven.testing.running import assert_same_decisions
+from breakeven.testing.stream_runs import assert_same_decisions, assert_same_state
 
 BELIEFS = {
     "types": TypeMeans(noise_std=0.3),
@@ -40,7 +40,7 @@ def kind(request):
 
 
 @pytest.mark.parametrize("rule", list(RULES))
-def test_a_batch_with_prices_and_ids_is_a_loop_with_prices_and_ids(kind, rule):
+def test_a_batch_with_costs_and_ids_is_a_loop_with_costs_and_ids(kind, rule):
     one, many = (Learner(BELIEFS[kind], RULES[rule], label_cost=0.2, warmup=3, seed=5) for _ in range(2))
     X = stream(kind, 30)
     costs = np.geomspace(0.01, 100.0, 30).tolist()
@@ -51,7 +51,7 @@ def test_a_batch_with_prices_and_ids_is_a_loop_with_prices_and_ids(kind, rule):
     )
     assert compared == 30
     assert {d.wants_label for d in loop} == {True, False}
-    assert many.snapshot() == one.snapshot()
+    assert_same_state(many, one)
 
 
 @pytest.mark.parametrize("rule", list(RULES))
@@ -133,4 +133,4 @@ def test_a_batch_longer_than_a_block_with_labels_told_and_awaited_is_a_loop():
     X = stream("gp", 150, seed=3)
     loop = [one.decide(x) for x in X]
     assert assert_same_decisions(many.decide_many(X), loop, exact=False) == 150
-    assert many.snapshot() == one.snapshot()
+    assert_same_state(many, one)

@@ -19,8 +19,8 @@ from breakeven.errors import InvalidInput
 def test_a_new_learner_has_seen_nothing():
     learner = Learner(TypeMeans(noise_std=1.0), Always(), label_cost=3)
     assert (learner.rounds, learner.label_cost, learner.warmup, learner.seed) == (0, 3.0, 0, 0)
-    assert learner.remember == 10_000
-    assert dict(learner.pending) == {}
+    assert learner.keep == 10_000
+    assert dict(learner.awaited) == {}
     assert (learner.ledger.labels, learner.ledger.label_spend) == (0, 0.0)
 
 

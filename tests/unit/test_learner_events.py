@@ -21,8 +21,20 @@ from breakeven import (
     VariableUncertainty,
     Verdict,
 )
-from breakeven.errors import ConflictingLabel, DuplicateId, InvalidInput, UnknownId
-from breakeven.values import Arrived, Corrected, Event, Fitted, Learnt, Told, Withdrawn
+from breakeven.errors import ConflictingLabel, DuplicateId, InvalidInput, UnknownId, WrongEvent
+from breakeven.values import (
+    AnyEvent,
+    Arrived,
+    Corrected,
+    Decision,
+    Event,
+    Fitted,
+    Learnt,
+    Prediction,
+    Reopened,
+    Told,
+    Withdrawn,
+)
 
 BELIEFS = {
     "types": (TypeMeans(noise_std=0.2), 0),
@@ -56,21 +68,33 @@ def live(learner, X, seed=1):
         force = True if i % 9 == 4 else False if i % 9 == 8 else None
         id = f"case {i}" if i % 5 == 2 else None
         learner.decide(x, cost=0.1 + i % 3, id=id, force=force)
-        waiting = list(learner.pending)
+        waiting = list(learner.awaited)
         if waiting and i % 2:
             learner.tell(waiting[random.integers(len(waiting))], float(random.normal()))
         if i % 6 == 5:
             learner.learn(X[-i], float(random.normal()))
         if i % 7 == 6 and len(waiting) > 2:
-            learner.withdraw(next(iter(learner.pending)), charged=bool(i % 2))
+            learner.withdraw(next(iter(learner.awaited)), charged=bool(i % 2))
         if i == 12:
             learner.tell("case 12", 2.0)
             learner.correct("case 12", 3.0)
         if i == 17:
             learner.tell("case 17", 2.0)
             learner.withdraw("case 17", charged=True)
+            learner.tell("case 17", 4.0)
     unasked = learner.decide(X[0], force=False)
     learner.tell(unasked.id, 1.5)
+    learner.reopen("case 12")
+    learner.reopen(unasked.id)
+    learner.learn(X[0], 2.5, id="gift")
+    learner.correct("gift", 2.0)
+
+
+def answer(id, wants_label=True, cost=1.0, reason="always", by="rule", round=1):
+    """A decision that a learner might have given."""
+    return Decision(
+        id, wants_label, Prediction(0.0, 1.0, 0.2), 1.0, 0.5, cost, 1.0, reason, by=by, round=round
+    )
 
 
 def recorded(make, X):
@@ -96,7 +120,7 @@ def test_replaying_the_events_gives_the_same_bits_and_never_decides_or_fits(beli
     what, warmup = BELIEFS[belief]
     make = partial(Learner, what, RULES[rule], label_cost=0.5, warmup=warmup, seed=3)
     learner, events = recorded(make, points(what, 20))
-    assert {type(event) for event in events} >= {Arrived, Told, Corrected, Withdrawn, Learnt}
+    assert {type(event) for event in events} >= {Arrived, Told, Corrected, Withdrawn, Reopened, Learnt}
     assert (Fitted in {type(event) for event in events}) == (
         "fitted" in belief or belief == "process after a warm-up"
     )
@@ -109,9 +133,9 @@ def test_replaying_the_events_gives_the_same_bits_and_never_decides_or_fits(beli
     again = replayed(make, events)
     assert again.snapshot() == learner.snapshot()
     assert again.ledger == learner.ledger
-    assert list(again.pending) == list(learner.pending)
+    assert list(again.awaited) == list(learner.awaited)
 
-    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[Event])
+    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[AnyEvent])
     assert replayed(make, stored).snapshot() == learner.snapshot()
 
 
@@ -130,10 +154,8 @@ def test_a_replayed_learner_goes_on_as_the_first_one_does(belief):
 
 
 def test_events_with_types_of_every_kind_survive_storage():
-    events = [Arrived("1", x, True, 1.0, 1.0, "always", "rule") for x in KINDS] + [
-        Learnt(x, 2.0) for x in KINDS
-    ]
-    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[Event])
+    events = [Arrived(2, "", x, answer("1")) for x in KINDS] + [Learnt(2, "", x, 2.0) for x in KINDS]
+    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[AnyEvent])
     belief = TypeMeans(noise_std=1.0)
     assert [belief.recall(event.x) for event in stored] == [event.x for event in events]
 
@@ -166,25 +188,37 @@ def test_a_listener_hears_everything_in_order():
     learner.decide("before")
     learner.listen(heard.append)
     learner.listen(also.append)
-    learner.decide("flu", cost=3.0, id="a")
-    learner.decide("flu", force=False)
+    asked = learner.decide("flu", cost=3.0, id="a")
+    assert learner.decide("flu", cost=3.0, id="a") == asked
+    declined = learner.decide("flu", force=False)
     learner.tell("a", 4)
     learner.tell("a", 4.0)
     learner.correct("a", 5.0)
+    learner.correct("a", 5.0)
     learner.learn(("x", np.int64(1)), 6.0)
+    learner.reopen("a")
+    learner.reopen("a")
+    learner.withdraw("1", charged=True)
     learner.withdraw("1", charged=True)
     learner.withdraw("a")
     learner.predict("flu")
     assert heard == [
-        Arrived("a", "flu", True, 3.0, 1.0, "always", "rule"),
-        Arrived("3", "flu", False, 2.0, 0.0, "person_declined", "person"),
-        Told("a", 4.0),
-        Corrected("a", 5.0),
-        Learnt(("x", 1), 6.0),
-        Withdrawn("1", True),
-        Withdrawn("a", False),
+        Arrived(3, "", "flu", asked, given=3.0),
+        Arrived(4, "", "flu", declined),
+        Told(5, "", "a", 4.0),
+        Corrected(6, "", "a", 5.0),
+        Learnt(7, "", ("x", 1), 6.0),
+        Reopened(8, "", "a"),
+        Withdrawn(9, "", "1", True),
+        Withdrawn(10, "", "a", False),
     ]
     assert also == heard
+    assert (asked.wants_label, asked.cost, asked.propensity, asked.reason, asked.by, asked.round) == (
+        (True, 3.0, 1.0, "always", "rule", 2)
+    )
+    assert (declined.cost, declined.propensity, declined.reason, declined.by) == (
+        (2.0, 0.0, "person_declined", "person")
+    )
 
 
 def test_a_fit_is_heard_after_the_label_that_caused_it():
@@ -204,9 +238,9 @@ def test_the_event_of_a_draw_holds_its_chance():
     learner, heard = Learner(TypeMeans(noise_std=0.2), RandomSelect(0.25), label_cost=2.0), []
     learner.listen(heard.append)
     decisions = learner.decide_many(["flu"] * 20)
-    assert {event.propensity for event in heard} == {0.25}
-    assert [event.wants_label for event in heard] == [d.wants_label for d in decisions]
-    assert {event.reason for event in heard} == {"drawn", "not_drawn"}
+    assert {event.decision.propensity for event in heard} == {0.25}
+    assert [event.decision for event in heard] == decisions
+    assert {event.decision.reason for event in heard} == {"drawn", "not_drawn"}
 
 
 def test_points_are_plain_data_in_events():
@@ -224,17 +258,14 @@ class Case(StrEnum):
 @pytest.mark.parametrize(
     ("call", "event"),
     [
-        (lambda one: one.tell("b", np.float32(1.5)), Told("b", 1.5)),
-        (lambda one: one.tell(np.str_("b"), 3, labeller=np.str_("Ann")), Told("b", 3.0, "Ann")),
-        (
-            lambda one: one.decide(np.str_("flu"), cost=np.int64(3), id=Case.A, force=np.True_),
-            Arrived("a", "flu", True, 3.0, 1.0, "person_asked", "person"),
-        ),
-        (lambda one: one.learn("flu", 3), Learnt("flu", 3.0)),
-        (lambda one: one.learn("flu", np.float64(1.5)), Learnt("flu", 1.5)),
-        (lambda one: one.correct("told", np.float32(1.5)), Corrected("told", 1.5)),
-        (lambda one: one.correct(np.str_("told"), 1.5), Corrected("told", 1.5)),
-        (lambda one: one.withdraw("told", charged=np.True_), Withdrawn("told", True)),
+        (lambda one: one.tell("b", np.float32(1.5)), Told(5, "", "b", 1.5)),
+        (lambda one: one.tell(np.str_("b"), 3, labeller=np.str_("Ann")), Told(5, "", "b", 3.0, "Ann")),
+        (lambda one: one.learn("flu", 3), Learnt(5, "", "flu", 3.0)),
+        (lambda one: one.learn("flu", np.float64(1.5), id=Case.A), Learnt(5, "", "flu", 1.5, id="a")),
+        (lambda one: one.correct("told", np.float32(1.5)), Corrected(5, "", "told", 1.5)),
+        (lambda one: one.correct(np.str_("told"), 1.5), Corrected(5, "", "told", 1.5)),
+        (lambda one: one.withdraw("told", charged=np.True_), Withdrawn(5, "", "told", True)),
+        (lambda one: one.reopen(np.str_("told")), Reopened(5, "", "told")),
     ],
 )
 def test_whatever_numbers_and_text_are_given_an_event_holds_plain_ones(call, event):
@@ -247,12 +278,23 @@ def test_whatever_numbers_and_text_are_given_an_event_holds_plain_ones(call, eve
     assert msgspec.json.encode(heard) == msgspec.json.encode([event])
 
 
+def test_whatever_is_given_with_an_arrival_its_event_holds_plain_values():
+    learner, heard = Learner(TypeMeans(noise_std=0.2), Always(), label_cost=2.0), []
+    learner.listen(heard.append)
+    learner.decide(np.str_("flu"), cost=np.int64(3), id=Case.A, force=np.True_)
+    learner.snapshot()
+    (event,) = heard
+    plain = [event.x, event.given, event.decision.id, event.decision.cost, event.decision.wants_label]
+    assert list(map(type, plain)) == [str, float, str, float, bool]
+    assert plain == ["flu", 3.0, "a", 3.0, True]
+
+
 def test_an_event_says_who_decided():
     learner, heard = Learner(TypeMeans(noise_std=0.2), Never(), label_cost=2.0, warmup=1), []
     learner.listen(heard.append)
     for force in (False, None, None, True):
         learner.decide("flu", force=force)
-    assert [event.by for event in heard] == ["person", "warmup", "rule", "person"]
+    assert [event.decision.by for event in heard] == ["person", "warmup", "rule", "person"]
 
 
 def test_a_refused_call_is_no_event():
@@ -261,7 +303,7 @@ def test_a_refused_call_is_no_event():
     learner.tell("a", 1.0)
     learner.listen(heard.append)
     with pytest.raises(DuplicateId, match="got 'a'"):
-        learner.decide("flu", id="a")
+        learner.decide("cold", id="a")
     with pytest.raises(ConflictingLabel, match="use correct"):
         learner.tell("a", 2.0)
     with pytest.raises(InvalidInput, match="got nan"):
@@ -284,12 +326,17 @@ def test_what_is_no_event_is_refused(event):
 @pytest.mark.parametrize(
     ("event", "error", "match"),
     [
-        (Arrived("a", "flu", True, 1.0, 1.0, "always", "rule"), DuplicateId, "got 'a', whose label is told"),
-        (Arrived(3, "flu", True, 1.0, 1.0, "always", "rule"), InvalidInput, "id: expected text, got 3"),
-        (Told("a", 9.0), ConflictingLabel, "expected the label 1.0 told before, got 9.0"),
-        (Told("nobody", 9.0), UnknownId, "got 'nobody'"),
-        (Corrected("nobody", 9.0), UnknownId, "expected a label told before, got 'nobody'"),
-        (Withdrawn("nobody", False), UnknownId, "expected a label awaited or told, got 'nobody'"),
+        (Arrived(4, "", "flu", answer("a", round=2)), DuplicateId, "got 'a', whose label is told"),
+        (Arrived(4, "", "flu", answer(3, round=2)), InvalidInput, "id: expected text, got 3"),
+        (Arrived(4, "", "flu", answer("b", round=3)), WrongEvent, "round: expected 2, got 3"),
+        (Told(4, "", "a", 9.0), ConflictingLabel, "expected the label 1.0 told before, got 9.0"),
+        (Told(4, "", "a", 1.0), WrongEvent, "expected a label that is not told, got 'a' told again"),
+        (Told(4, "", "nobody", 9.0), UnknownId, "got 'nobody'"),
+        (Corrected(4, "", "nobody", 9.0), UnknownId, "expected a label told before, got 'nobody'"),
+        (Withdrawn(4, "", "nobody", False), UnknownId, "expected a label awaited or told, got 'nobody'"),
+        (Reopened(4, "", "nobody"), UnknownId, "expected a label told before, got 'nobody'"),
+        (Learnt(4, "", "flu", 1.0, id="a"), DuplicateId, "got 'a'"),
+        (Event(4, ""), InvalidInput, "expected one that can happen to a learner that exists"),
     ],
     ids=repr,
 )
@@ -301,17 +348,6 @@ def test_an_event_that_cannot_have_happened_here_is_refused(event, error, match)
     with pytest.raises(error, match=match):
         learner.apply(event)
     assert learner.snapshot() == before
-
-
-def test_a_told_event_that_repeats_itself_is_harmless():
-    learner, heard = Learner(TypeMeans(noise_std=0.2), Always(), label_cost=2.0), []
-    learner.decide("flu")
-    learner.apply(Told("1", 1.0))
-    before = learner.snapshot()
-    learner.listen(heard.append)
-    learner.apply(Told("1", 1.0))
-    assert learner.snapshot() == before
-    assert heard == []
 
 
 # -- a rule's memory -----------------------------------------------------------------------------------

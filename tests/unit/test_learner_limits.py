@@ -18,6 +18,7 @@ from breakeven import (
     Verdict,
 )
 from breakeven.errors import InvalidInput
+from breakeven.testing.stream_runs import assert_same_state
 
 
 def learner(rule, **more):
@@ -71,7 +72,7 @@ def test_a_warmup_waits_for_what_a_limit_forbids():
         decision = one.decide("flu")
         reasons.append(decision.reason)
         if decision.reason == "queue_full":
-            one.tell(next(iter(one.pending)), 1.0)
+            one.tell(next(iter(one.awaited)), 1.0)
     assert reasons == ["warmup", "queue_full", "warmup", "queue_full", "warmup", "queue_full"]
     assert one.summary().warmup_left == 0
     assert one.decide("flu").reason == "never"
@@ -114,15 +115,15 @@ def test_the_queue_never_holds_more_than_it_may():
     one = learner(Queue(RandomSelect(0.8), 4), warmup=6)
     for i in range(200):
         one.decide(i % 3)
-        assert len(one.pending) <= 4
-        if i % 3 == 0 and one.pending:
-            one.tell(next(iter(one.pending)), 1.0)
+        assert len(one.awaited) <= 4
+        if i % 3 == 0 and one.awaited:
+            one.tell(next(iter(one.awaited)), 1.0)
     assert one.ledger.labels > 50
 
 
 @pytest.mark.parametrize("limits", [{"total": 0.9}, {"per": (0.9, 10)}])
 def test_a_budget_smaller_than_one_label_is_no_start(limits):
-    with pytest.raises(InvalidInput, match=r"expected at least 1, the price of one label, got 0\.9"):
+    with pytest.raises(InvalidInput, match=r"expected at least 1, the cost of one label, got 0\.9"):
         learner(Queue(Budget(Always(), **limits), 3))
 
 
@@ -174,4 +175,4 @@ def test_limits_hold_in_batches_of_a_process_too():
     many = batched.decide_many(X)
     assert [d.wants_label for d in many] == [looped.decide(x).wants_label for x in X]
     assert sum(d.wants_label for d in many) == 5
-    assert batched.snapshot() == looped.snapshot()
+    assert_same_state(batched, looped)

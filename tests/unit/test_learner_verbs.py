@@ -1,4 +1,4 @@
-"""The verbs of a learner, one at a time: ids, prices, late, corrected, withdrawn and given labels."""
+"""The verbs of a learner, one at a time: ids, costs, late, corrected, withdrawn and given labels."""
 
 from math import inf, log, sqrt
 
@@ -18,7 +18,7 @@ from breakeven import (
     algorithm1,
 )
 from breakeven.errors import DuplicateId, InvalidInput, UnknownId
-from breakeven.learner import Pending
+from breakeven.learner import Awaited
 from breakeven.values import Arrived, Prediction, Told
 from tests.naming import Thing
 
@@ -112,7 +112,7 @@ def test_who_gave_a_label_is_recorded():
     learner.decide_many(["flu", "flu"])
     learner.tell("1", 3.0, labeller="Ann")
     learner.tell("2", 4.0)
-    assert events[2:] == [Told("1", 3.0, "Ann"), Told("2", 4.0, None)]
+    assert events[2:] == [Told(4, "", "1", 3.0, "Ann"), Told(5, "", "2", 4.0, None)]
     again = types()
     for event in events:
         again.apply(event)
@@ -169,66 +169,79 @@ def test_a_belief_that_forgets_takes_an_unasked_label_for_as_old_as_its_arrival(
 
 
 def test_the_oldest_unasked_arrival_is_forgotten_first():
-    learner = types(Never(), remember=2)
+    learner = types(Never(), keep=2)
     for _ in range(3):
         learner.decide("flu")
-    with pytest.raises(UnknownId, match="one seen lately, got '1'"):
+    with pytest.raises(UnknownId, match="or one of those remembered, got '1'"):
         learner.tell("1", 3.0)
     learner.tell_many(["2", "3"], [3.0, 4.0])
 
 
-def test_telling_an_unasked_arrival_makes_room_for_another():
-    learner = types(Never(), remember=2)
+def test_telling_an_arrival_leaves_it_among_those_remembered():
+    learner = types(Never(), keep=2)
     learner.decide_many(["flu"] * 2)
     learner.tell("2", 1.0)
     learner.decide("flu")
-    learner.tell_many(["1", "3"], [1.0, 1.0])
+    learner.tell_many(["2", "3"], [1.0, 1.0])
+    with pytest.raises(UnknownId, match="or one of those remembered, got '1'"):
+        learner.tell("1", 1.0)
 
 
-def test_nothing_unasked_is_remembered_at_remember_zero():
-    learner = types(Never(), remember=0)
-    learner.decide("flu")
-    with pytest.raises(UnknownId, match="one seen lately, got '1'"):
+def test_nothing_but_what_is_awaited_is_remembered_at_keep_zero():
+    learner = types(keep=0)
+    learner.decide("flu", force=False)
+    with pytest.raises(UnknownId, match="or one of those remembered, got '1'"):
         learner.tell("1", 3.0)
+    learner.decide("flu")
+    learner.tell("2", 3.0)
+    for verb in (learner.withdraw, learner.reopen, lambda one: learner.correct(one, 4.0)):
+        with pytest.raises(UnknownId, match="got '2'"):
+            verb("2")
+    assert learner.predict("flu").mean == 3.0
 
 
-def test_labels_awaited_and_told_are_never_forgotten():
-    learner = types(remember=1)
+def test_labels_awaited_are_never_forgotten_and_told_ones_within_keep():
+    learner = types(keep=1)
     learner.decide_many(["flu"] * 50, ids=[f"old {i}" for i in range(50)])
     for _ in range(5):
         learner.decide("cold", force=False)
     learner.tell("old 0", 1.0)
     learner.correct("old 0", 2.0)
-    assert len(learner.pending) == 49
+    assert len(learner.awaited) == 49
+    learner.decide("cold", force=False)
+    with pytest.raises(UnknownId, match="expected a label told before, got 'old 0'"):
+        learner.correct("old 0", 3.0)
+    assert learner.predict("flu").mean == 2.0
 
 
-def test_an_unasked_id_may_be_used_again_and_then_means_the_later_arrival():
-    learner = types(Never(), remember=2)
-    learner.decide("flu", id="a")
+@pytest.mark.parametrize("force", [True, False])
+def test_an_id_older_than_what_is_remembered_is_a_new_arrival(force):
+    learner = types(keep=2)
+    learner.decide("flu", id="a", force=force)
+    if force:
+        learner.tell("a", 1.0)
+    for _ in range(2):
+        learner.decide("cold", force=False)
     learner.decide("cold", id="a")
-    learner.decide("flu", id="b")
-    learner.tell("a", 3.0)
-    assert learner.predict("cold").mean == 3.0
-    assert learner.predict("flu").std == inf
+    assert learner.rounds == 4
+    assert learner.awaited["a"].x == "cold"
 
 
-def test_an_unasked_id_used_again_can_be_asked_about():
+@pytest.mark.parametrize("happened", ["unasked", "awaited", "told", "withdrawn"])
+def test_an_id_that_is_remembered_belongs_to_its_arrival(happened):
     learner = types(Never())
-    learner.decide("flu", id="a")
-    learner.decide("cold", id="a", force=True)
-    assert list(learner.pending) == ["a"]
-    learner.tell("a", 3.0)
-    with pytest.raises(DuplicateId, match="got 'a', whose label is told"):
+    first = learner.decide("flu", id="a", force=happened != "unasked")
+    if happened == "told":
+        learner.tell("a", 3.0)
+    if happened == "withdrawn":
+        learner.withdraw("a")
+    before = learner.snapshot()
+    assert learner.decide("flu", id="a", force=happened != "unasked") == first
+    with pytest.raises(DuplicateId, match=r"got 'a', whose label is .*; it arrived with another point"):
+        learner.decide("cold", id="a", force=happened != "unasked")
+    with pytest.raises(DuplicateId, match=r"got 'a', whose label is .*another person's decision"):
         learner.decide("flu", id="a")
-
-
-def test_a_withdrawn_id_is_free_again():
-    learner = types()
-    learner.decide("flu", id="a")
-    learner.withdraw("a")
-    learner.decide("cold", id="a")
-    assert learner.tell("a", 3.0).mean == 3.0
-    assert learner.predict("flu").std == inf
+    assert learner.snapshot() == before
 
 
 # -- ids -----------------------------------------------------------------------------------------------
@@ -258,18 +271,27 @@ def test_a_given_id_that_is_the_rounds_own_number_disturbs_nothing():
 def test_automatic_ids_in_a_batch_step_over_taken_ones_too():
     learner = types()
     learner.decide("flu", id="3")
-    assert [d.id for d in learner.decide_many(["flu"] * 4)] == ["2", "4", "5", "6"]
+    assert [d.id for d in learner.decide_many(["flu"] * 4)] == ["4", "5", "6", "7"]
+
+
+def test_an_id_has_a_length_limit():
+    learner = types()
+    with pytest.raises(InvalidInput, match=r"^id: expected text of at most 250 characters, got 251 of them$"):
+        learner.decide("flu", id="a" * 251)
+    with pytest.raises(InvalidInput, match=r"^id: expected text of at most 250 characters, got 251 of them$"):
+        learner.learn("flu", 1.0, id="a" * 251)
+    assert learner.rounds == 0
 
 
 def test_text_of_any_kind_is_an_id():
     learner = types()
-    for id in (" ", "né", "a" * 1000, "None", "\x00"):
+    for id in (" ", "né", "a" * 250, "None", "\x00"):
         learner.decide("flu", id=id)
         learner.tell(id, 1.0)
     assert learner.belief.labels == 5
 
 
-# -- prices --------------------------------------------------------------------------------------------
+# -- costs ---------------------------------------------------------------------------------------------
 
 
 def test_a_price_of_its_own_moves_the_threshold_and_the_bill():
@@ -278,7 +300,7 @@ def test_a_price_of_its_own_moves_the_threshold_and_the_bill():
     assert (usual.threshold, usual.cost) == (2.0, 8.0)
     assert (dear.threshold, dear.cost) == (pytest.approx(4.0), 64.0)
     assert learner.ledger.label_spend == 72.0
-    assert [one.cost for one in learner.pending.values()] == [8.0, 64.0]
+    assert [one.cost for one in learner.awaited.values()] == [8.0, 64.0]
 
 
 def test_a_cheap_label_is_bought_where_a_dear_one_is_not():
@@ -310,7 +332,7 @@ def test_the_bill_of_many_small_prices_is_exact():
     learner = types()
     learner.decide_many(["flu"] * 10, costs=[0.1] * 10)
     assert learner.ledger.label_spend == 1.0
-    for id in list(learner.pending):
+    for id in list(learner.awaited):
         learner.withdraw(id)
     assert learner.ledger.label_spend == 0.0
 
@@ -327,7 +349,7 @@ def test_a_withdrawn_label_is_paid_for_only_if_charged(told, charged, labels, sp
         learner.tell("1", 1.0)
     learner.withdraw("1", charged=charged)
     assert (learner.ledger.labels, learner.ledger.label_spend) == (labels, spend)
-    assert learner.ledger.awaited == len(learner.pending) == 0
+    assert learner.ledger.awaited == len(learner.awaited) == 0
     assert learner.belief.labels == 0
 
 
@@ -380,7 +402,7 @@ def test_many_gifts_at_one_point_make_a_process_sure():
         learner.learn(0.5, 2.0)
     assert learner.predict(0.5).mean == pytest.approx(2.0 / (1 + 0.25 / 100), rel=1e-12)
     assert learner.belief.labels == 100
-    assert not learner.pending
+    assert not learner.awaited
 
 
 def test_gifts_and_arrivals_keep_apart():
@@ -410,7 +432,8 @@ def test_an_override_is_obeyed_and_recorded(rule, force, reason, propensity):
     learner.listen(events.append)
     decision = learner.decide("flu", force=force)
     assert (decision.wants_label, decision.reason, decision.propensity) == (force, reason, propensity)
-    assert events == [Arrived("1", "flu", force, 2.0, propensity, reason, "person")]
+    assert events == [Arrived(2, "", "flu", decision)]
+    assert (decision.cost, decision.by) == (2.0, "person")
     assert "person" in decision.why
     assert learner.decide("flu", force=np.bool_(force)).reason == reason
 
@@ -435,39 +458,42 @@ def test_an_override_counts_as_a_label_and_as_an_arrival():
 # -- what is awaited -----------------------------------------------------------------------------------
 
 
-def test_pending_holds_the_awaited_labels_oldest_first():
+def test_awaited_labels_are_there_oldest_first():
     learner = types()
-    for id in ("z", "a", "m"):
-        learner.decide("flu", id=id, cost=1.0 + len(learner.pending))
+    decisions = [learner.decide("flu", id=id, cost=1.0 + len(learner.awaited)) for id in ("z", "a", "m")]
     learner.decide("flu", id="unasked", force=False)
-    assert list(learner.pending) == ["z", "a", "m"]
-    assert list(learner.pending.values()) == [
-        Pending("flu", 1.0, 1),
-        Pending("flu", 2.0, 2),
-        Pending("flu", 3.0, 3),
-    ]
+    assert list(learner.awaited) == ["z", "a", "m"]
+    assert list(learner.awaited.values()) == [Awaited("flu", one) for one in decisions]
+    assert [(one.cost, one.round, one.labeller) for one in learner.awaited.values()] == [
+        (1.0, 1, None), (2.0, 2, None), (3.0, 3, None)
+    ]  # fmt: skip
     learner.tell("a", 1.0)
     learner.withdraw("z")
-    assert list(learner.pending) == ["m"]
+    assert list(learner.awaited) == ["m"]
     assert learner.ledger.awaited == 1
 
 
-def test_pending_is_a_copy_that_may_be_written_to():
+def test_awaited_shows_the_learner_as_it_is_and_cannot_be_written_to():
     learner = types()
-    learner.decide("flu")
-    before, mine = learner.snapshot(), learner.pending
-    mine["2"] = mine.pop("1")
-    assert learner.snapshot() == before
-    assert learner.pending == {"1": Pending("flu", 2.0, 1)}
+    first = learner.decide("flu")
+    shown = learner.awaited
+    assert shown == {"1": Awaited("flu", first)}
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        shown["2"] = shown["1"]
+    second = learner.decide("cold")
+    assert dict(shown) == {"1": Awaited("flu", first), "2": Awaited("cold", second)}
+    assert repr(shown) == f"AwaitedLabels({dict(shown)!r})"
     learner.tell("1", 1.0)
-    assert list(mine) == ["2"]
+    assert (list(shown), len(shown), "1" in shown) == (["2"], 1, False)
+    with pytest.raises(KeyError, match="1"):
+        shown["1"]
 
 
 def test_an_awaited_label_cannot_be_changed():
     learner = types()
     learner.decide("flu")
     with pytest.raises(AttributeError, match="immutable"):
-        learner.pending["1"].cost = 0.5
+        learner.awaited["1"].x = 0.5
 
 
 # -- what is not shared --------------------------------------------------------------------------------

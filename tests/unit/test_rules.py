@@ -465,5 +465,5 @@ def test_a_rule_sees_the_round_the_price_and_the_counts_before_its_answer():
 
 def test_a_rule_without_a_reason_is_still_worded():
     decision = decisions(Told(Verdict(True)), ["a"])[0]
-    assert decision.why == "So said a rule that gave no reason."
+    assert decision.why == "The rule decided so, and gave no reason."
     assert isnan(decision.threshold)

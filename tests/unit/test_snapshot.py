@@ -1,7 +1,7 @@
 """Snapshots: what they keep, what they refuse, and that a restored learner goes on to the bit."""
 
-import zlib
 from functools import partial
+from hashlib import blake2b
 from math import inf
 
 import numpy as np
@@ -24,7 +24,7 @@ from breakeven import (
     algorithm1,
     algorithm2,
 )
-from breakeven.errors import SnapshotError
+from breakeven.errors import InvalidInput, SnapshotError
 from breakeven.learner import snapshot
 from tests.naming import Thing
 
@@ -62,7 +62,7 @@ def go_on(learner, X, seed):
     answers = []
     for i, x in enumerate(X):
         answers.append(repr(learner.decide(x, force=True if i % 8 == 5 else None)))
-        waiting = list(learner.pending)
+        waiting = list(learner.awaited)
         if waiting and i % 3:
             id = waiting[random.integers(len(waiting))]
             answers.append(repr(learner.tell(id, float(random.normal()))))
@@ -70,10 +70,12 @@ def go_on(learner, X, seed):
                 learner.correct(id, float(random.normal()))
             if i % 7 == 2:
                 learner.withdraw(id, charged=True)
-        if len(learner.pending) > 4:
-            learner.withdraw(next(iter(learner.pending)))
+            if i % 7 == 4:
+                learner.reopen(id)
+        if len(learner.awaited) > 4:
+            learner.withdraw(next(iter(learner.awaited)))
         if i % 6 == 3:
-            learner.learn(X[-1 - i], float(random.normal()))
+            learner.learn(X[-1 - i], float(random.normal()), id=f"gift {learner.number}" if i % 4 else None)
     answers.append(repr(learner.ledger))
     return answers
 
@@ -89,14 +91,15 @@ PAIRS = [
 @pytest.mark.parametrize(("belief", "rule"), PAIRS)
 def test_a_restored_learner_goes_on_to_the_bit(belief, rule):
     what, warmup = BELIEFS[belief]
-    learner = Learner(what, RULES[rule], label_cost=0.5, warmup=warmup, seed=3, remember=5)
+    learner = Learner(what, RULES[rule], label_cost=0.5, warmup=warmup, seed=3, keep=5)
     go_on(learner, points(what, 14), seed=1)
     for x in points(what, 2, seed=6):
         learner.decide(x, force=True)
-    assert len(learner.pending) >= 2
+    assert len(learner.awaited) >= 2
     again = Learner.restore(learner.snapshot())
     assert again.snapshot() == learner.snapshot()
-    assert list(again.pending) == list(learner.pending)
+    assert again.awaited == learner.awaited
+    assert (again.number, again.created) == (learner.number, None)
     more = points(what, 10, seed=2)
     assert go_on(again, more, seed=4) == go_on(learner, more, seed=4)
     assert again.snapshot() == learner.snapshot()
@@ -108,27 +111,27 @@ def test_a_long_process_restored_goes_on_to_the_bit():
     learner = Learner(GaussianProcess(2, 0.3, Matern(1.5, 0.2)), Always(), label_cost=1.0)
     X = random.random((300, 2))
     learner.decide_many(X)
-    ids = list(learner.pending)
+    ids = list(learner.awaited)
     random.shuffle(ids)
     learner.tell_many(ids[:270], random.normal(size=270))
     again = Learner.restore(learner.snapshot())
     for x in random.random((5, 2)):
         assert again.decide(x) == learner.decide(x)
-        id = next(iter(learner.pending))
+        id = next(iter(learner.awaited))
         assert again.tell(id, 1.0) == learner.tell(id, 1.0)
     assert again.snapshot() == learner.snapshot()
 
 
 def test_a_restored_learner_keeps_its_arguments():
-    learner = Learner(TypeMeans(1.0), Never(), label_cost=2.5, warmup=7, seed=9, remember=11)
+    learner = Learner(TypeMeans(1.0), Never(), label_cost=2.5, warmup=7, seed=9, keep=11)
     again = Learner.restore(learner.snapshot())
-    assert (again.label_cost, again.warmup, again.seed, again.remember) == (2.5, 7, 9, 11)
+    assert (again.label_cost, again.warmup, again.seed, again.keep) == (2.5, 7, 9, 11)
     assert type(again.rule) is Never
     assert (again.belief.noise_std, again.belief.delta, again.belief.prior_mean) == (1.0, 0.05, 0.0)
 
 
 def test_unasked_arrivals_are_forgotten_in_their_order_after_restoring_too():
-    learner = Learner(TypeMeans(1.0), Never(), label_cost=1.0, remember=3)
+    learner = Learner(TypeMeans(1.0), Never(), label_cost=1.0, keep=3)
     learner.decide_many(["a"] * 3)
     again = Learner.restore(learner.snapshot())
     again.decide("a")
@@ -142,7 +145,7 @@ def test_ids_taken_before_are_taken_after_restoring():
     learner.decide("a", id="3")
     learner.decide("b")
     again = Learner.restore(learner.snapshot())
-    assert again.decide("c").id == learner.decide("c").id == "4"
+    assert again.decide("c").id == learner.decide("c").id == "5"
 
 
 def test_a_snapshot_is_of_its_moment():
@@ -152,7 +155,7 @@ def test_a_snapshot_is_of_its_moment():
     learner.tell("1", 5.0)
     one, other = Learner.restore(blob), Learner.restore(blob)
     one.tell("1", 7.0)
-    assert list(other.pending) == ["1"]
+    assert list(other.awaited) == ["1"]
     assert other.snapshot() == blob
 
 
@@ -206,8 +209,8 @@ def test_a_rule_of_ones_own_is_named_to_restore_and_keeps_its_memory():
 def test_a_rule_of_ones_own_that_is_not_named_is_asked_for():
     blob = Learner(TypeMeans(1.0), Patient(2), label_cost=1.0).snapshot()
     match = (
-        r"^snapshot: expected a known rule, got 'Patient'; "
-        r"name your own with restore\(blob, rules=\(Patient,\)\)$"
+        r"^snapshot: rule: kind: expected a known name, .*, got 'own:Patient'; "
+        r"name classes of your own with restore\(blob, rules=\(…,\), beliefs=\(…,\)\)$"
     )
     with pytest.raises(SnapshotError, match=match):
         Learner.restore(blob)
@@ -239,7 +242,7 @@ def test_a_belief_of_ones_own_is_named_to_restore_and_keeps_what_it_learnt():
 
 def test_a_belief_of_ones_own_that_is_not_named_is_asked_for():
     blob = Learner(Rounded(1.0), Threshold(), label_cost=1.0).snapshot()
-    match = r"^snapshot: expected a known belief, got 'Rounded'; .* restore\(blob, beliefs=\(Rounded,\)\)$"
+    match = r"^snapshot: belief: kind: expected a known name, .*, got 'own:Rounded'; name classes of your own"
     with pytest.raises(SnapshotError, match=match):
         Learner.restore(blob, rules=(Patient,))
 
@@ -267,7 +270,7 @@ def test_bytes_of_something_else_are_refused(blob):
 def test_another_version_is_refused_by_its_number(version):
     blob = SMALL().snapshot()
     other = blob[:9] + version.to_bytes(2, "big") + blob[11:]
-    match = f"^snapshot: expected a version from 1 to 1, got version {version}; upgrade breakeven"
+    match = f"^snapshot: expected a version from 1 to 1, got {version}; upgrade breakeven"
     with pytest.raises(SnapshotError, match=match):
         Learner.restore(other)
 
@@ -284,7 +287,7 @@ def test_a_snapshot_cut_short_anywhere_is_refused():
 
 
 def test_a_snapshot_with_more_behind_it_is_refused():
-    with pytest.raises(SnapshotError, match="expected whole bytes, got a checksum that differs"):
+    with pytest.raises(SnapshotError, match="expected whole bytes, got a digest that differs"):
         Learner.restore(SMALL().snapshot() + b"\x00")
 
 
@@ -293,7 +296,10 @@ def whole():
     return snapshot.unseal(blob)
 
 
-@pytest.mark.parametrize("part", ["arguments", "rule", "belief", "book", "warmup", "rounds", "fits"])
+PARTS = ["number", "config", "since", "belief", "book", "warmup", "rounds", "fits", "ambiguous"]
+
+
+@pytest.mark.parametrize("part", PARTS)
 def test_a_snapshot_that_lacks_a_part_is_refused(part):
     content = whole()
     del content[part]
@@ -301,10 +307,10 @@ def test_a_snapshot_that_lacks_a_part_is_refused(part):
         Learner.restore(snapshot.seal(content))
 
 
-@pytest.mark.parametrize("part", ["arguments", "rule", "belief", "book", "warmup"])
-@pytest.mark.parametrize("rubbish", [None, 3, "text", [], {}, [1, 2]], ids=repr)
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("rubbish", [None, -3, 0.5, "text", [], {}, [1, 2, 3]], ids=repr)
 def test_a_snapshot_with_rubbish_in_it_is_refused(part, rubbish):
-    with pytest.raises(SnapshotError, match=r"^snapshot: expected a learner's state, got"):
+    with pytest.raises(SnapshotError, match=r"^snapshot: (expected a learner's state|config: expected .*), got"):
         Learner.restore(snapshot.seal({**whole(), part: rubbish}))
 
 
@@ -316,12 +322,57 @@ def test_a_seal_around_something_else_is_refused(content):
 
 def test_an_unknown_belief_is_refused():
     content = whole()
-    content["belief"]["kind"] = "Forest"
-    with pytest.raises(SnapshotError, match=r"^snapshot: expected a known belief, got 'Forest'; name your"):
+    content["config"]["belief"]["kind"] = "Forest"
+    match = r"^snapshot: belief: kind: expected a known name, .*, got 'Forest'; name classes of your own"
+    with pytest.raises(SnapshotError, match=match):
         Learner.restore(snapshot.seal(content))
 
 
-def test_the_head_is_a_mark_a_version_and_a_checksum():
+def test_the_head_is_a_mark_a_version_whether_it_is_keyed_and_a_digest():
     blob = SMALL().snapshot()
-    assert blob[:11] == b"breakeven\x00\x01"
-    assert int.from_bytes(blob[11:15], "big") == zlib.crc32(blob[15:])
+    assert blob[:12] == b"breakeven\x00\x01\x00"
+    assert blob[12:44] == blake2b(blob[:12] + blob[44:], digest_size=32).digest()
+    keyed = SMALL().snapshot(key=b"secret")
+    assert keyed[:12] == b"breakeven\x00\x01\x01"
+    assert keyed[12:44] == blake2b(keyed[:12] + keyed[44:], digest_size=32, key=b"secret").digest()
+    assert keyed[44:] == blob[44:]
+
+
+# -- keys ----------------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_with_a_key_is_read_with_that_key_only():
+    blob = SMALL().snapshot(key=b"secret")
+    again = Learner.restore(blob, key=b"secret")
+    assert again.snapshot(key=b"secret") == blob
+    with pytest.raises(SnapshotError, match=r"^snapshot: expected the key that it was made with, got none"):
+        Learner.restore(blob)
+    for wrong in (b"Secret", b"secret ", b"x" * 64):
+        with pytest.raises(
+            SnapshotError, match="differs: damaged, or made with another key"
+        ):
+            Learner.restore(blob, key=wrong)
+
+
+def test_a_key_refuses_a_snapshot_without_one():
+    blob = SMALL().snapshot()
+    with pytest.raises(
+        SnapshotError, match=r"expected one that was made with a key, got one without"
+    ):
+        Learner.restore(blob, key=b"secret")
+
+
+def test_the_mark_of_a_key_cannot_be_taken_off_or_put_on():
+    keyed, plain = SMALL().snapshot(key=b"secret"), SMALL().snapshot()
+    for blob, flag, key in ((keyed, 0, None), (plain, 1, b"secret"), (keyed, 2, None), (plain, 255, b"k")):
+        turned = blob[:11] + bytes([flag]) + blob[12:]
+        with pytest.raises(SnapshotError, match=r"^snapshot: expected"):
+            Learner.restore(turned, key=key)
+
+
+@pytest.mark.parametrize("key", [b"", b"x" * 65, "secret", 3, bytearray(b"secret")], ids=repr)
+def test_a_key_is_bytes_of_a_length_that_can_be_used(key):
+    with pytest.raises(InvalidInput, match=r"^key: expected 1 to 64 bytes, got something else$"):
+        SMALL().snapshot(key=key)
+    with pytest.raises(InvalidInput, match=r"^key: expected 1 to 64 bytes, got something else$"):
+        Learner.restore(SMALL().snapshot(key=b"secret"), key=key)

@@ -39,6 +39,7 @@ def test_a_summary_describes_belief_and_rule():
         "noise_std": 0.1,
         "delta": 0.05,
         "prior_mean": 0.0,
+        "label_scale": 1.0,
         "types": 0,
     }
     assert summary.rule == {"kind": "Threshold", "scale": 0.5, "clock": "type"}

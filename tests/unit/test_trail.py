@@ -7,20 +7,22 @@ import pytest
 from breakeven.errors import ConflictingLabel, DuplicateId, InvalidInput, UnknownId
 from breakeven.learner.trail import Trail
 
+A, B, C, D, E, Z = range(10, 16)  # keys
+
 
 def trail(**changed):
     return Trail(**{"rate": 0.25, "bound": 1.0, "noise_std": 0.1, **changed})
 
 
 def walked():
-    """Four audits among 20 declined arrivals: a told, b awaited, c told, d missing."""
+    """Four audits among 20 declined arrivals: A told, B awaited, C told, D missing."""
     made = trail()
-    for id in "abcd":
+    for key in (A, B, C, D):
         made.decline(4)
-        made.audit(id, prediction=0.5)
-    made.tell("c", 0.9)
-    made.tell("a", 0.6)
-    made.withdraw("d")
+        made.audit(key, prediction=0.5)
+    made.tell(C, 0.9)
+    made.tell(A, 0.6)
+    made.withdraw(D)
     return made
 
 
@@ -29,7 +31,7 @@ def test_the_averages_stop_short_of_the_first_label_awaited():
     report = made.report()
     assert (report.declined, report.audited, report.awaited, report.missing) == (20, 4, 1, 1)
     assert report.covers == 9
-    made.tell("b", 0.2)
+    made.tell(B, 0.2)
     made.decline(3)
     assert made.report().covers == 23
 
@@ -37,9 +39,9 @@ def test_the_averages_stop_short_of_the_first_label_awaited():
 def test_errors_are_weighted_by_the_rate_around_the_guess_so_far():
     made = trail(bound_on="labels")
     made.decline(3)
-    made.audit("a", 0.5)
+    made.audit(A, 0.5)
     made.decline(4)
-    made.tell("a", 0.9)
+    made.tell(A, 0.9)
     report = made.report()
     assert report.absolute.estimate == pytest.approx((0.4 / 0.25 + 4 * 0.2) / 8)
     assert report.squared.estimate == pytest.approx((0.16 / 0.25 + 4 * 0.08) / 8 - 0.01)
@@ -54,47 +56,47 @@ def test_nothing_is_known_of_nothing():
 
 def test_a_corrected_label_leaves_no_trace():
     made, plain = walked(), walked()
-    made.tell("b", 0.3)
+    made.tell(B, 0.3)
     made.report()
-    made.correct("a", 0.1)
+    made.correct(A, 0.1)
     made.report()
-    made.correct("a", 0.6)
-    plain.tell("b", 0.3)
+    made.correct(A, 0.6)
+    plain.tell(B, 0.3)
     assert made.report() == plain.report()
 
 
 def test_a_label_withdrawn_late_is_missing_and_widens_the_interval():
     made = trail()
-    for id in map(str, range(200)):
+    for key in range(200):
         made.decline(3)
-        made.audit(id, 0.5)
-        made.tell(id, 0.7)
+        made.audit(key, 0.5)
+        made.tell(key, 0.7)
     before = made.report()
-    made.withdraw("60")
+    made.withdraw(60)
     after = made.report()
     assert (after.missing, after.covers) == (1, 800)
     assert after.absolute.low < before.absolute.low < before.absolute.high < after.absolute.high
     assert after.rms_bound > before.rms_bound
 
 
-def test_the_id_of_a_missing_label_is_free_again():
+def test_a_missing_label_is_named_no_more():
     made = walked()
-    made.withdraw("a")
-    assert "a" not in made
-    made.audit("a", 0.5)
-    assert "a" in made
+    made.withdraw(A)
+    assert A not in made
+    made.audit(A, 0.5)
+    assert A in made
 
 
 def test_what_comes_after_the_stop_is_declined_and_not_covered():
     made = walked()
-    made.tell("b", 0.4)
+    made.tell(B, 0.4)
     made.stop(57)
     made.decline(1000)
     report = made.report()
     assert (report.declined, report.covers, report.stopped_at) == (1020, 20, 57)
     assert "covered           the first 20 declined arrivals; audits stopped at round 57" in str(report)
-    with pytest.raises(InvalidInput, match="id: expected no audit after the stop at round 57, got 'late'"):
-        made.audit("late", 0.5)
+    with pytest.raises(InvalidInput, match="audit: expected none after the stop at round 57, got one"):
+        made.audit(Z, 0.5)
     made.stop(99)
     assert made.report().stopped_at == 57
 
@@ -102,34 +104,34 @@ def test_what_comes_after_the_stop_is_declined_and_not_covered():
 def test_telling_twice_is_harmless_and_another_value_is_refused():
     made = walked()
     before = made.state()
-    made.tell("a", 0.6)
+    made.tell(A, 0.6)
     with pytest.raises(
-        ConflictingLabel, match=r"^id 'a': expected the label 0\.6 told before, got 0\.7; use corr"
+        ConflictingLabel, match=r"^key 10: expected the label 0\.6 told before, got 0\.7; use corr"
     ):
-        made.tell("a", 0.7)
+        made.tell(A, 0.7)
     assert made.state() == before
 
 
-def test_ids_that_are_not_audited_are_refused():
+def test_keys_that_are_not_audited_are_refused():
     made = walked()
-    for verb in (lambda: made.tell("z", 1.0), lambda: made.correct("z", 1.0), lambda: made.withdraw("d")):
-        with pytest.raises(UnknownId, match=r"id: expected an audited arrival, got '[zd]'"):
+    for verb in (lambda: made.tell(Z, 1.0), lambda: made.correct(Z, 1.0), lambda: made.withdraw(D)):
+        with pytest.raises(UnknownId, match=r"key: expected an audited arrival, got 1[35]"):
             verb()
     with pytest.raises(UnknownId, match="still awaited, use tell"):
-        made.correct("b", 1.0)
-    with pytest.raises(DuplicateId, match="got 'a', which is audited already"):
-        made.audit("a", 0.5)
+        made.correct(B, 1.0)
+    with pytest.raises(DuplicateId, match="got 10, which is audited already"):
+        made.audit(A, 0.5)
 
 
 @pytest.mark.parametrize("y", [float("nan"), float("inf"), "0.5", None])
 def test_a_label_is_a_finite_number(y):
     made = walked()
     before = made.state()
-    for verb in (lambda: made.tell("b", y), lambda: made.correct("a", y)):
+    for verb in (lambda: made.tell(B, y), lambda: made.correct(A, y)):
         with pytest.raises(InvalidInput, match="y: expected a finite number, got "):
             verb()
     with pytest.raises(InvalidInput, match="prediction: expected a finite number, got "):
-        made.audit("e", y)
+        made.audit(E, y)
     assert made.state() == before
 
 
@@ -157,8 +159,8 @@ def test_a_level_is_a_chance_even_of_nothing(level):
 
 def test_errors_that_contradict_the_bound_are_named():
     made = trail(bound_on="labels")
-    made.audit("a", 0.0)
-    made.tell("a", 1.5)
+    made.audit(A, 0.0)
+    made.tell(A, 1.5)
     report = made.report()
     assert report.exceeded == 1
     assert str(report).endswith("That is not so: an audited error is larger. Give a wider bound.")
@@ -167,10 +169,10 @@ def test_errors_that_contradict_the_bound_are_named():
 @pytest.mark.parametrize("on", ["labels", "truth"])
 def test_the_noise_that_is_taken_off_is_that_of_the_label_that_came(on):
     made = trail(noise_std=0.5, least_noise_std=0.1, bound_on=on)
-    for id, asked, came in (("a", None, None), ("b", 0.1, None), ("c", 0.3, 0.1), ("d", 0.1, 0.5)):
+    for key, asked, came in ((A, None, None), (B, 0.1, None), (C, 0.3, 0.1), (D, 0.1, 0.5)):
         made.decline(3)
-        made.audit(id, 0.0, asked)
-        made.tell(id, 0.8, came)
+        made.audit(key, 0.0, asked)
+        made.tell(key, 0.8, came)
     noises = [one.noise_std for one in made._audits]
     assert noises == [0.5, 0.1, 0.1, 0.5]
     again = trail(noise_std=9.0, bound=20.0)
@@ -182,11 +184,11 @@ def test_the_noise_that_is_taken_off_is_that_of_the_label_that_came(on):
 @pytest.mark.parametrize("on", ["labels", "truth"])
 def test_squares_of_labels_that_differ_in_noise_have_the_mean_of_the_truth(on):
     random, made = np.random.default_rng(5), trail(noise_std=0.4, least_noise_std=0.1, bound=2.0, bound_on=on)
-    for id in map(str, range(4000)):
+    for key in range(4000):
         noise = 0.1 if random.random() < 0.8 else 0.4
-        made.audit(id, 0.0, noise)
+        made.audit(key, 0.0, noise)
         made.decline(3)
-        made.tell(id, 0.3 + noise * float(random.uniform(-1, 1)) * 3**0.5)
+        made.tell(key, 0.3 + noise * float(random.uniform(-1, 1)) * 3**0.5)
     squared = made.report().squared
     assert squared.estimate == pytest.approx(0.09, abs=0.01)
     assert squared.low < 0.09 < squared.high
@@ -195,9 +197,9 @@ def test_squares_of_labels_that_differ_in_noise_have_the_mean_of_the_truth(on):
 @pytest.mark.parametrize("noise_std", [0.05, 0.6, float("nan"), "0.2"])
 def test_a_noise_that_was_not_assumed_is_refused(noise_std):
     made = trail(noise_std=0.5, least_noise_std=0.1)
-    made.audit("a", 0.0)
+    made.audit(A, 0.0)
     before = made.state()
-    for verb in (lambda: made.audit("b", 0.0, noise_std), lambda: made.tell("a", 0.0, noise_std)):
+    for verb in (lambda: made.audit(B, 0.0, noise_std), lambda: made.tell(A, 0.0, noise_std)):
         with pytest.raises(InvalidInput, match=r"noise_std: expected a number from 0\.1 to 0\.5, got "):
             verb()
     assert made.state() == before
@@ -222,9 +224,9 @@ def test_a_report_reads_well_and_is_plain_data():
 
 def test_the_error_against_the_truth_is_below_both_upper_ends():
     made = trail(bound_on="labels")
-    for id in map(str, range(300)):
+    for key in range(300):
         made.decline(3)
-        made.audit(id, 0.0)
-        made.tell(id, 0.6)
+        made.audit(key, 0.0)
+        made.tell(key, 0.6)
     report = made.report()
     assert report.truth_bound == min(report.absolute.high, report.rms_bound) < 0.7

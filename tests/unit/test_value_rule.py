@@ -123,7 +123,7 @@ def test_a_known_kernel_can_say_never_worth_it_at_once():
 
 
 def test_the_dearer_and_better_labeller_is_asked_where_errors_are_dear():
-    labellers = {"nurse": Labeller(price=1.0, noise_std=2.0), "mri": Labeller(price=5.0, noise_std=0.01)}
+    labellers = {"nurse": Labeller(cost=1.0, noise_std=2.0), "mri": Labeller(cost=5.0, noise_std=0.01)}
     belief = GaussianProcess(1, 1.0, SquaredExponential(0.5, amplitude=4.0))
     asked = {
         cost: Learner(belief, Value(horizon=10), labellers=labellers, error_cost=cost).decide(0.5)

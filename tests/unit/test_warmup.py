@@ -1,5 +1,6 @@
 """The warm-up: the first labels, all bought, and the fit that follows the last of them."""
 
+import numpy as np
 import pytest
 
 from breakeven import (
@@ -243,17 +244,19 @@ def test_growing_fits_again_after_each_fifth_more_labels():
 def test_each_fit_has_random_numbers_of_its_own_that_the_seed_decides(monkeypatch):
     drawn = []
 
-    def fit(self, random):
+    def fit(cls, job, random):
         drawn.append(random.random())
-        return self.parameters.plain()
+        return found
 
-    monkeypatch.setattr(GaussianProcess, "fit", fit)
-    for seed in (5, 5, 6):
-        one = Learner(GaussianProcess(1, 0.1, fit="every_label"), Never(), label_cost=2.0, seed=seed)
+    found = GaussianProcess(1, 0.1).parameters.plain()
+    monkeypatch.setattr(GaussianProcess, "fit", classmethod(fit))
+    for seed, name in ((5, ""), (5, ""), (6, ""), (5, "ward")):
+        belief = GaussianProcess(1, 0.1, fit="every_label")
+        one = Learner(belief, Never(), label_cost=2.0, seed=seed, name=name)
         for x in (0.1, 0.2, 0.3):
             one.learn(x, 1.0)
-    assert drawn[:3] == drawn[3:6]
-    assert len(set(drawn)) == 6
+    assert drawn[:3] == drawn[3:6] == [np.random.default_rng([5, fits]).random() for fits in range(3)]
+    assert len(set(drawn)) == 9
 
 
 def test_without_a_fit_the_warmup_only_buys():

@@ -4,24 +4,23 @@ from breakeven import Rule, TypeMeans, Verdict
 
 
 class Weighing(TypeMeans):
-    """Means over types; `noises` has the noise that came with each label, by verb and id."""
+    """Means over types; `noises` has the noise that came with each label, by verb and key."""
 
     def __init__(self, noise_std=1.0):
         super().__init__(noise_std)
         self.noises = []
 
-    def ask(self, id, point, view=None, noise_std=None):
-        self.noises.append(("expect", id, noise_std))
-        return super().ask(id, point, view)
+    def ask(self, key, point, view=None, noise_std=None):
+        self.noises.append(("ask", key, noise_std))
+        return super().ask(key, point, view)
 
-    def tell(self, id, point, y, noise_std=None):
-        self.noises.append(("tell", id, noise_std))
-        return super().tell(id, point, y)
+    def tell(self, key, point, y, noise_std=None):
+        self.noises.append(("tell", key, noise_std))
+        return super().tell(key, point, y)
 
-    def learn(self, point, y, id=None, noise_std=None):
-        TypeMeans.ask(self, id, point)
-        self.noises.append(("learn", id, noise_std))
-        return super().tell(id, point, y)
+    def learn(self, point, y, key=None, noise_std=None, age=0):
+        self.noises.append(("learn", key, noise_std))
+        return super().learn(point, y, key, age=age)
 
     @classmethod
     def of(cls, config):

@@ -12,7 +12,6 @@ from breakeven.beliefs.gp import Kernel
 from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.rules import Value
-from breakeven.values import Learnt, Told
 
 
 class UnaskedLabel(UserWarning):
@@ -20,13 +19,13 @@ class UnaskedLabel(UserWarning):
 
 
 class AdaptedLearner(Learner):
-    """A learner that is told labels by their points, and pickles as its snapshot.
+    """A learner that is told labels by their points, fits once for all of them, and pickles as its snapshot.
 
     >>> learner = learner_for(1, label_cost=1.0)
     >>> [decision.wants_label for decision in learner.decide_many([[0.0], [1.0]])]
     [True, True]
     >>> learner.label_many([[1.0]], [3.5])
-    >>> [pending.x for pending in learner.pending.values()], learner.belief.labels
+    >>> [awaited.x for awaited in learner.awaited.values()], learner.belief.labels
     ([(0.0,)], 1)
     """
 
@@ -38,21 +37,24 @@ class AdaptedLearner(Learner):
         """
         points = self.belief.points(X)
         labels = expect.column("y", y, len(points)).tolist()
-        questions, events = self._questions(), []
-        for point, label in zip(map(self.belief.plain, points), labels, strict=True):
+        questions, answered = self._questions(), []
+        for point in map(self.belief.plain, points):
             ids = questions.get(point)
-            events.append(Told(ids.pop(), label) if ids else Learnt(point, label))
-        if any(questions.values()) and any(isinstance(event, Learnt) for event in events):
+            answered.append(ids.pop() if ids else None)
+        if any(questions.values()) and None in answered:
             _warn_of_gifts(sum(map(len, questions.values())))
-        for event in events:
-            self.apply(event)
-        self._fit_if_due()
+        for id, point, label in zip(answered, points, labels, strict=True):
+            if id is None:
+                self.learn(point, label)
+            else:
+                self.tell(id, label)
+        self.fit()
 
     def _questions(self) -> dict[Any, list[str]]:
         """The ids of open questions by their points, the oldest last."""
         questions: dict[Any, list[str]] = {}
-        for id, pending in reversed(self.pending.items()):
-            questions.setdefault(pending.x, []).append(id)
+        for id in reversed([*self.awaited]):
+            questions.setdefault(self.awaited[id].x, []).append(id)
         return questions
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -81,4 +83,6 @@ def learner_for(
 ) -> AdaptedLearner:
     """A learner of rows of `dim` numbers, of any scale."""
     belief = untuned(dim, noise_std, kernel)
-    return AdaptedLearner(belief, Value(horizon), label_cost=label_cost, error_cost=error_cost, seed=seed)
+    return AdaptedLearner(
+        belief, Value(horizon), label_cost=label_cost, error_cost=error_cost, seed=seed, fitting="outside"
+    )

@@ -3,12 +3,14 @@
 A belief knows nothing of prices, rounds or rules.
 """
 
-from breakeven.beliefs.belief import Belief
+from breakeven.beliefs.belief import Belief, Watching
+from breakeven.beliefs.belief_data import BELIEFS, belief_data, belief_kind, belief_of, kind_name
 from breakeven.beliefs.cells import Cells
 from breakeven.beliefs.gp import GaussianProcess, Matern, Prior, SquaredExponential, untuned
 from breakeven.beliefs.types import TypeMeans
 
 __all__ = [
+    "BELIEFS",
     "Belief",
     "Cells",
     "GaussianProcess",
@@ -16,5 +18,10 @@ __all__ = [
     "Prior",
     "SquaredExponential",
     "TypeMeans",
+    "Watching",
+    "belief_data",
+    "belief_kind",
+    "belief_of",
+    "kind_name",
     "untuned",
 ]

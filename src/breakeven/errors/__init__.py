@@ -5,18 +5,26 @@
     ├── UnknownId         (KeyError)      no such arrival, or not in the needed state
     ├── DuplicateId       (ValueError)    the id is taken
     ├── ConflictingLabel  (ValueError)    told twice, with different values
-    └── SnapshotError     (ValueError)    bytes that cannot be restored
+    ├── WrongEvent        (ValueError)    an event that is not the next one of this stream
+    ├── SnapshotError     (ValueError)    bytes that cannot be restored
+    ├── TornLearner       (RuntimeError)  a call was cut off in the middle: restore the learner
+    ├── ListenerFailed    (RuntimeError)  a listener raised; the event happened all the same
+    └── CalledByListener  (RuntimeError)  a verb was called from inside a listener
 
 A rejected call changes nothing. Each message says what was expected, what came and what to do.
 """
 
 __all__ = [
     "BreakevenError",
+    "CalledByListener",
     "ConflictingLabel",
     "DuplicateId",
     "InvalidInput",
+    "ListenerFailed",
     "SnapshotError",
+    "TornLearner",
     "UnknownId",
+    "WrongEvent",
 ]
 
 
@@ -35,7 +43,7 @@ class UnknownId(BreakevenError, KeyError):
 
 
 class DuplicateId(BreakevenError, ValueError):
-    """The id belongs to another arrival whose label is awaited or told."""
+    """The id belongs to another arrival, or to the same one with another cost or decision."""
 
 
 class ConflictingLabel(BreakevenError, ValueError):
@@ -44,3 +52,19 @@ class ConflictingLabel(BreakevenError, ValueError):
 
 class SnapshotError(BreakevenError, ValueError):
     """Bytes that are not a snapshot, are damaged, or come from a newer version."""
+
+
+class WrongEvent(BreakevenError, ValueError):
+    """An event that cannot come next: a gap, a repeat, or an event of another stream."""
+
+
+class TornLearner(BreakevenError, RuntimeError):
+    """A call was cut off while it changed the learner: nothing can be said of its state."""
+
+
+class ListenerFailed(BreakevenError, RuntimeError):
+    """A listener raised. The event happened, and every other listener has it."""
+
+
+class CalledByListener(BreakevenError, RuntimeError):
+    """A verb was called from inside a listener, while the event was still being handed out."""

@@ -18,6 +18,7 @@ Vector = Array
 
 LARGEST = 1e100
 SMALLEST = 1e-50
+LONGEST_NAME = 250  # characters of an id or of a stream's name
 
 
 def shown(value: object) -> str:
@@ -118,6 +119,13 @@ def text(name: str, value: Any) -> str:
     refuse(name, "text", value)
 
 
+def name_of(name: str, value: Any) -> str:
+    """Text that names a thing, such as an arrival's id: not empty and not too long."""
+    if isinstance(value, str) and len(value) > LONGEST_NAME:
+        refuse(name, f"text of at most {LONGEST_NAME} characters", f"{len(value)} of them", described=True)
+    return text(name, value)
+
+
 def encodable(value: str) -> bool:
     """Whether text can be stored; a lone surrogate cannot."""
     return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
@@ -135,6 +143,22 @@ def one_of(name: str, value: Any, choices: Collection[Any]) -> Any:
     if isinstance(value, str | None) and value in choices:
         return value
     refuse(name, "one of " + ", ".join(repr(choice) for choice in choices), value)
+
+
+def known(name: str, value: Any, names: Collection[str]) -> str:
+    """One of many names; an unknown one is refused with the nearest.
+
+    >>> known("kind", "Treshold", ["Threshold", "Value"])
+    Traceback (most recent call last):
+    breakeven.errors.InvalidInput: kind: expected a known name, perhaps 'Threshold', got 'Treshold'
+    """
+    if isinstance(value, str) and value in names:
+        return value
+    from difflib import get_close_matches  # rarely needed
+
+    near = get_close_matches(value, names, n=1, cutoff=0.5) if isinstance(value, str) else []
+    hint = f"perhaps {near[0]!r}" if near else "one of " + ", ".join(sorted(names))
+    refuse(name, f"a known name, {hint}", value)
 
 
 def vector(name: str, value: Any, dim: int | None = None) -> Vector:

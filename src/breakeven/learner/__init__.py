@@ -1,7 +1,22 @@
-"""A learner is one belief, one rule, a label cost, and the labels still awaited."""
+"""A learner is one belief, one rule, what labels cost, and the labels still awaited."""
 
 from breakeven.learner.algorithms import algorithm1, algorithm2
-from breakeven.learner.learner import Cost, Learner, Pending
+from breakeven.learner.book import Awaited, AwaitedLabels
+from breakeven.learner.fits import FitFound, FitJob, run_fit
+from breakeven.learner.learner import GivenCost, Learner
+from breakeven.learner.replay import replay
 from breakeven.learner.summary import Summary
 
-__all__ = ["Cost", "Learner", "Pending", "Summary", "algorithm1", "algorithm2"]
+__all__ = [
+    "Awaited",
+    "AwaitedLabels",
+    "FitFound",
+    "FitJob",
+    "GivenCost",
+    "Learner",
+    "Summary",
+    "algorithm1",
+    "algorithm2",
+    "replay",
+    "run_fit",
+]

@@ -1,270 +1,383 @@
-"""The book of labels: which are awaited, which are told, which arrivals were let pass, and what was spent.
+"""The book of arrivals by id: which labels are awaited, which are told, and what was spent.
 
-Ids awaited or told are unique. Arrivals that were not asked about are remembered for a while, since a label
-for them may come all the same; their ids may be used again.
+Labels that are awaited are kept until they come or are withdrawn. Of the other arrivals (told, not asked
+about, withdrawn) and of labels learnt under an id, the last `keep` are remembered; an older id is forgotten,
+and may be used again. An id within what is remembered counts once.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import nan
 from typing import Any
 
 import msgspec
-import numpy as np
-from msgspec.structs import astuple
-from numpy.typing import NDArray
 
 from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
-from breakeven.values import ExactSum
+from breakeven.learner.columns import as_columns, from_columns
+from breakeven.values import NO_SUM, Cost, Decision, ExactSum, Prediction
+
+LONGEST_NUMBER = 18  # digits of an id that automatic ids must stay clear of; rounds never have more
+
+PassedBy = tuple[int, Any, Decision, Cost | None]  # the first fields of an entry behind its id
 
 
-class Label(msgspec.Struct, gc=False):
-    """A label asked for, or told without having been asked.
+class Entry(msgspec.Struct, gc=False):
+    """One arrival, or one label learnt under an id.
 
-    `cost` is what it was bought for, in which `round`; both are 0 if it came unasked. `y` is None while it
-    is awaited; `labeller` is who gave it, where that was said, and `asked` who was asked, where there was a
-    choice. `audited` says that it was drawn for an audit.
+    `key` is the number of the event that made it. `decision` is None where the label was learnt. `y` is None
+    unless the label is told; `labeller` is who gave it. `paid` says that its cost counts in the spend.
+    `withdrawn` is None, or whether the label was charged when it was withdrawn.
     """
 
+    id: str
+    key: int
     x: Any
-    cost: float = 0.0
-    round: int = 0
-    warmup: bool = False
+    decision: Decision | None
+    given: Cost | None = None
     y: float | None = None
     labeller: str | None = None
-    asked: str | None = None
-    audited: bool = False
+    paid: bool = False
+    warmup: bool = False
+    withdrawn: bool | None = None
+    reopened: bool = False
 
+    @property
+    def asked(self) -> bool:
+        """Whether a label was asked for and may come: it is told or awaited."""
+        return self.decision is not None and self.decision.wants_label and self.withdrawn is None
 
-class Replayed(msgspec.Struct, frozen=True):
-    """Labels asked for and told in a replayed stream: some ten bytes each, where a `Label` takes hundreds.
+    @property
+    def audited(self) -> bool:
+        """Whether the arrival was drawn for an audit."""
+        return self.decision is not None and self.decision.reason == "audited"
 
-    `asked` has a bit for every round from `first` on, and the point of a label is `names[code]`; `ids` are
-    those of the labels, where they were given.
-    """
+    @property
+    def cost(self) -> float:
+        """What the label was agreed to cost; 0 where it was learnt."""
+        return 0.0 if self.decision is None else self.decision.cost
 
-    first: int
-    asked: NDArray[np.uint8]
-    codes: NDArray[np.unsignedinteger[Any]]
-    ys: NDArray[np.float64]
-    names: list[Any]
-    cost: float
-    ids: list[str] | None = None
+    @property
+    def round(self) -> int:
+        """The round of the arrival; 0 where the label was learnt."""
+        return 0 if self.decision is None else self.decision.round
 
-    def entries(self) -> Iterator[tuple[str, Label]]:
-        """Each under its id, which is the round's number unless it was given."""
-        rounds = (self.first + np.flatnonzero(np.unpackbits(self.asked))).tolist()
-        ids = map(str, rounds) if self.ids is None else self.ids
-        for id, round, code, y in zip(ids, rounds, self.codes.tolist(), self.ys.tolist(), strict=True):
-            yield id, Label(self.names[code], self.cost, round, False, y)
+    @property
+    def asked_of(self) -> str | None:
+        """Who was asked, where there is a choice."""
+        return self.decision.labeller if self.decision is not None and self.asked else None
 
 
 class Book:
-    """Labels by id, and the money they cost."""
+    """Entries by id, and the money spent. `release` hears the key of a told label that is forgotten."""
 
-    def __init__(self, remember: int) -> None:
-        self.remember = remember
-        self.awaited: dict[str, Label] = {}
-        self._told: dict[str, Label] = {}
-        self._replayed: list[Replayed] = []  # told as well, and entered when somebody looks
-        self.unasked: dict[str, tuple[Any, int]] = {}  # the point, and its round
-        self._oldest: deque[str] = deque()  # ids of `unasked` in order: an OrderedDict is half as fast
-        self.named = False  # whether an id was given that is no round's number: then numbers may clash
+    def __init__(self, keep: int, release: Callable[[int], None]) -> None:
+        self.keep = keep
+        self._release = release
+        self.awaited: dict[str, Entry] = {}
+        # told, not asked about, withdrawn or learnt; what was not asked about becomes an entry when needed
+        self._settled: dict[str, Entry | PassedBy] = {}
+        self._order: deque[str] = deque()  # ids of `_settled`, oldest first
+        self._moved: Counter[str] = Counter()  # ids that stand in the order though they were reopened since
+        self.next_number = 1  # larger than every id that is a number, except for rounds' own numbers
         self.bought = 0
-        self.spend = ExactSum()
-
-    @property
-    def told(self) -> dict[str, Label]:
-        """Labels told, in the order in which they came."""
-        while self._replayed:
-            self._told.update(self._replayed.pop(0).entries())
-        return self._told
+        self.spend = NO_SUM
 
     # -- ids -------------------------------------------------------------------------------------
 
-    def id_for(self, given: str | None, round: int) -> str:
-        """The id of the arrival in this round: the one given, or the first free number from the round on."""
-        id = str(round)
-        if given is not None:
-            self.named = self.named or given != id
-            return given
-        while self.named and (id in self.awaited or id in self.told or id in self.unasked):
-            round += 1
-            id = str(round)
-        return id
+    def automatic_id(self, round: int) -> str:
+        """An id that was never used: the round's number, or the next number that is free."""
+        return str(round if round >= self.next_number else self.next_number)
 
-    def note(self, ids: Iterable[str], first: int) -> None:
-        """Ids were given to rounds, from the `first` on."""
-        self.named = self.named or any(id != str(round) for round, id in enumerate(ids, first))
+    def find(self, id: str) -> Entry | None:
+        """What is remembered under this id."""
+        entry = self.awaited.get(id) or self._settled.get(id)
+        if isinstance(entry, tuple):
+            entry = self._settled[id] = Entry(id, *entry)
+        return entry
 
-    def may_clash(self, round: int) -> bool:
-        """Whether an id given earlier may be the number of a round after this one."""
-        ids = chain(self.awaited, self.told, self.unasked) if self.named else ()
-        return any(id.isdecimal() and (len(id) > 18 or int(id) > round) for id in ids)
-
-    def check_new(self, id: Any) -> str:
-        """An id for an arrival: text that no awaited or told label has."""
-        name = expect.text("id", id)
-        if name in self.awaited or name in self.told:
-            state = "awaited" if name in self.awaited else "told"
-            raise DuplicateId(
-                f"id: expected one that is not in use, got {name!r}, whose label is {state}; "
-                "leave ids out to have them numbered"
-            )
-        return name
-
-    def check_all_new(self, ids: Iterable[Any]) -> list[str]:
-        """Ids for a batch, each once."""
+    def check_new(self, ids: Iterable[Any]) -> list[str]:
+        """Ids for a batch of arrivals, each once, and none of them in use."""
         names: dict[str, None] = {}
         for id in ids:
-            name = self.check_new(id)
+            name = expect.name_of("id", id)
             if name in names:
                 raise DuplicateId(f"ids: expected each id once, got {name!r} twice")
+            if (entry := self.find(name)) is not None:
+                raise taken(entry, "leave ids out to have them numbered")
             names[name] = None
         return list(names)
 
-    def check_tellable(self, id: Any, y: float) -> str:
-        """An id that may be told y, now or again."""
-        name = expect.text("id", id)
-        if name in self.awaited:
-            return name
-        told = self.told.get(name)
-        if told is None and name not in self.unasked:
-            raise unknown(name, "an arrival whose label is awaited, or one seen lately")
-        if told is not None and told.y != y:
-            raise _conflict(name, told.y, y, "told before", "; use correct to change it")
-        return name
+    def tellable(self, id: Any, y: float) -> Entry:
+        """The entry that may be told y, now or again."""
+        if type(id) is str and (awaited := self.awaited.get(id)) is not None:
+            return awaited
+        name = expect.name_of("id", id)
+        entry = self.find(name)
+        if entry is None:
+            raise unknown(name, "an arrival whose label is awaited, or one of those remembered")
+        if entry.y is not None and entry.y != y:
+            raise _conflict(name, entry.y, y, "told before", "; use correct to change it")
+        return entry
 
-    def check_all_tellable(self, ids: Iterable[Any], ys: Iterable[float]) -> list[str]:
+    def check_tellable(self, ids: Iterable[Any], ys: Iterable[float]) -> list[str]:
         """Ids that may be told in one batch; one that comes twice must say the same."""
         batch: dict[str, float] = {}
         names = []
         for id, y in zip(ids, ys, strict=True):
-            names.append(self.check_tellable(id, y))
+            names.append(self.tellable(id, y).id)
             if batch.setdefault(names[-1], y) != y:
                 raise _conflict(names[-1], batch[names[-1]], y, "in the same batch", "")
         return names
 
-    def check_told(self, id: Any) -> Label:
-        """A label that was told."""
-        id = expect.text("id", id)
-        if id in self.told:
-            return self.told[id]
-        hint = "; its label is still awaited, use tell" if id in self.awaited else self._never_asked(id)
-        raise unknown(id, "a label told before", hint)
+    def told(self, id: Any) -> Entry:
+        """The entry of a label that was told or learnt."""
+        name = expect.name_of("id", id)
+        entry = self.find(name)
+        if entry is None or entry.y is None:
+            raise unknown(name, "a label told before", _standing(entry, "use tell"))
+        return entry
 
-    def check_held(self, id: Any) -> Label:
-        """A label that is awaited or told."""
-        id = expect.text("id", id)
-        label = self.awaited.get(id) or self.told.get(id)
-        if label is None:
-            raise unknown(id, "a label awaited or told", self._never_asked(id))
-        return label
+    def withdrawable(self, id: Any, charged: bool) -> Entry:
+        """The entry of a label that is awaited or told, or was withdrawn in the same way."""
+        name = expect.name_of("id", id)
+        entry = self.find(name)
+        if entry is None or (entry.withdrawn is None and entry.y is None and not entry.asked):
+            raise unknown(name, "a label awaited or told", _standing(entry, ""))
+        if entry.y is None and entry.withdrawn is not None and entry.withdrawn != charged:
+            was, now = ("charged" if one else "not charged" for one in (entry.withdrawn, charged))
+            raise ConflictingLabel(f"id {name!r}: expected {was}, as it was withdrawn before, got {now}")
+        return entry
 
-    def _never_asked(self, id: str) -> str:
-        return "; that arrival was not asked about" if id in self.unasked else ""
+    def reopenable(self, id: Any) -> Entry:
+        """The entry of a label that was told, or that was reopened and not told since."""
+        name = expect.name_of("id", id)
+        entry = self.find(name)
+        if entry is None or (entry.y is None and not entry.reopened):
+            raise unknown(name, "a label told before", _standing(entry, "there is nothing to reopen"))
+        if entry.decision is None:
+            raise unknown(name, "the label of an arrival", "; it was learnt: correct or withdraw it")
+        return entry
 
     # -- entries ---------------------------------------------------------------------------------
 
-    def ask(self, id: str, label: Label) -> None:
-        """A label was bought; it is awaited now."""
-        self._forget(id)
-        self.awaited[id] = label
+    def note_id(self, id: str, round: int) -> None:
+        """An id was used in this round: automatic ids stay clear of it. The round's own number is no news."""
+        if id.isdecimal() and len(id) <= LONGEST_NUMBER and id != str(round):
+            self.next_number = max(self.next_number, int(id) + 1)
+
+    def note_numbered(self, round: int, count: int) -> None:
+        """This many rounds, from this one on, got automatic ids."""
+        if self.next_number > round:
+            self.next_number += count
+
+    def ask(self, entry: Entry, cost: float) -> None:
+        """A label was bought at this cost; it is awaited now."""
+        self.awaited[entry.id] = entry
+        entry.paid = True
         self.bought += 1
-        self.spend = self.spend.plus(label.cost)
+        self.spend = self.spend.plus(cost)
 
-    def pass_by(self, id: str, x: Any, round: int) -> None:
-        """An arrival was not asked about; the oldest such is forgotten when there are too many."""
-        if self.named:
-            self._forget(id)  # an id used again is remembered as new
-        self.unasked[id] = x, round
-        self._oldest.append(id)
-        if len(self._oldest) > self.remember:
-            del self.unasked[self._oldest.popleft()]
+    def pass_by(self, id: str, passed: PassedBy) -> None:
+        """An arrival was not asked about; the oldest that is settled is forgotten when there are too many."""
+        settled = self._settled
+        settled[id] = passed
+        self._order.append(id)
+        if len(settled) > self.keep:
+            oldest = None if self._moved else settled.pop(self._order.popleft())
+            if type(oldest) is not tuple:
+                self._forget_oldest(oldest)
 
-    def _forget(self, id: str) -> None:
-        if id in self.unasked:
-            del self.unasked[id]
-            self._oldest.remove(id)
+    def settle(self, entry: Entry) -> None:
+        """Nothing is awaited of this entry any more."""
+        self._settled[entry.id] = entry
+        self._order.append(entry.id)
+        if len(self._settled) > self.keep:
+            self._forget_oldest()
 
-    def tell(self, id: str, y: float, labeller: str | None) -> Label:
+    def _forget_oldest(self, oldest: Entry | PassedBy | None = None) -> None:
+        """Forget what has been settled longest, unless that is done and only its label is to be released."""
+        if oldest is None:
+            while (id := self._order.popleft()) in self._moved:
+                self._moved[id] -= 1
+                if not self._moved[id]:
+                    del self._moved[id]
+            oldest = self._settled.pop(id)
+        if isinstance(oldest, Entry) and oldest.y is not None:
+            self._release(oldest.key)
+
+    def tell(self, entry: Entry, y: float, labeller: str | None) -> None:
         """A label came, asked for or not."""
-        label = self.awaited.pop(id, None)
-        if label is None:
-            label = Label(self.unasked[id][0])
-            self._forget(id)
-        label.y, label.labeller = y, labeller
-        self.told[id] = label
-        return label
+        entry.y, entry.labeller = y, labeller
+        if self.awaited.pop(entry.id, None) is not None:
+            self.settle(entry)
 
-    def withdraw(self, id: str, *, charged: bool) -> None:
-        """A label goes; unless it was charged, so does its cost."""
-        label = self.awaited.pop(id, None) or self.told.pop(id)
-        if label.cost and not charged:
+    def withdraw(self, entry: Entry, *, charged: bool) -> bool:
+        """A label goes; whether its cost is given back."""
+        given_back = entry.paid and not charged
+        if given_back:
+            entry.paid = False
             self.bought -= 1
-            self.spend = self.spend.plus(-label.cost)
+            self.spend = self.spend.plus(-entry.cost)
+        entry.y, entry.labeller, entry.withdrawn, entry.reopened = None, None, charged, False
+        if self.awaited.pop(entry.id, None) is not None:
+            self.settle(entry)
+        return given_back
 
-    def replay(self, labels: list[Replayed], cost: float) -> None:
-        """Labels were asked for at this cost and told, one after the other."""
-        self._replayed += labels
-        self._buy(sum(len(some.ys) for some in labels), cost)
+    def reopen(self, entry: Entry) -> Entry:
+        """A told label is awaited again, or is as unasked or withdrawn as before it was told."""
+        again = msgspec.structs.replace(entry, y=None, labeller=None, reopened=True)
+        if not again.asked:
+            entry.y, entry.labeller, entry.reopened = None, None, True
+            return entry
+        del self._settled[entry.id]
+        self._moved[entry.id] += 1  # its place in the order is passed over later
+        self.awaited[entry.id] = again
+        return again
 
-    def ask_many(self, rounds: NDArray[np.int64], points: list[Any], cost: float) -> None:
-        """Labels were bought in these rounds, none of whose ids is in use; they are awaited now."""
-        for round, x in zip(rounds.tolist(), points, strict=True):
-            self.awaited[str(round)] = Label(x, cost, round)
-        self._buy(len(points), cost)
+    def await_many(self, entries: list[Entry], cost: float) -> None:
+        """Labels were bought at this cost and are awaited now."""
+        for entry in entries:
+            entry.paid = True
+            self.awaited[entry.id] = entry
+        self.buy_many(len(entries), cost)
 
-    def _buy(self, count: int, cost: float) -> None:
-        """So many labels at the same cost; a sum is exact, so powers of two are as good as one by one."""
+    def settle_many(self, entries: list[Entry]) -> None:
+        """Nothing is awaited of these entries; all but the last that can be remembered may be left out."""
+        for entry in entries[-self.keep or len(entries) :]:
+            self.settle(entry)
+
+    def buy_many(self, count: int, cost: float) -> None:
+        """Labels bought at the same cost; a sum is exact, so powers of two are as good as one by one."""
         self.bought += count
         for power in range(count.bit_length()):
             if count >> power & 1:
                 self.spend = self.spend.plus(cost * 2.0**power)
 
-    def pass_by_many(
-        self, rounds: NDArray[np.int64], points: list[Any], ids: list[str] | None = None
-    ) -> None:
-        """The last rounds that were not asked about, none of whose ids, given or not, is in use."""
-        passed = rounds.tolist()
-        ids = list(map(str, passed)) if ids is None else ids
-        for _ in range(len(self._oldest) + len(ids) - self.remember):
-            del self.unasked[self._oldest.popleft()]
-        self._oldest.extend(ids)
-        self.unasked.update(zip(ids, zip(points, passed, strict=True), strict=True))
-
     # -- keeping ---------------------------------------------------------------------------------
 
     def state(self, plain: Callable[[Any], Any]) -> dict[str, Any]:
-        """Everything, as plain data; `plain` makes points so."""
-
-        def rows(labels: dict[str, Label]) -> list[Any]:
-            return [(id, plain(one.x), *astuple(one)[1:]) for id, one in labels.items()]
-
+        """Everything, as plain data; `plain` writes points."""
         return {
-            "awaited": rows(self.awaited),
-            "told": rows(self.told),
-            "unasked": [(id, plain(x), round) for id, (x, round) in self.unasked.items()],
-            "named": self.named,
+            "awaited": _written(list(self.awaited.values()), plain),
+            "settled": _written(list(map(self._entry, self._settled)), plain),
+            "next_number": self.next_number,
             "bought": self.bought,
             "spend": self.spend.parts,
         }
 
+    def _entry(self, id: str) -> Entry:
+        entry = self._settled[id]
+        return Entry(id, *entry) if isinstance(entry, tuple) else entry
+
     def load(self, state: dict[str, Any], recall: Callable[[Any], Any]) -> None:
-        """Take up a state that `state` gave; `recall` reads points back."""
-        for name, labels in (("awaited", self.awaited), ("told", self.told)):
-            for id, x, *rest in state[name]:
-                labels[id] = Label(recall(x), *rest)
-        self.unasked.update((id, (recall(x), round)) for id, x, round in state["unasked"])
-        self._oldest.extend(self.unasked)
-        self.named = state["named"]
-        self.bought = state["bought"]
-        self.spend = ExactSum(tuple(state["spend"]))
+        """Take up a state that `state` returned; `recall` reads points back."""
+        self.awaited = {entry.id: entry for entry in _read(state["awaited"], recall)}
+        self._settled = {entry.id: entry for entry in _read(state["settled"], recall)}
+        self._order, self._moved = deque(self._settled), Counter()
+        self.next_number = expect.whole("next_number", state["next_number"], least=1)
+        self.bought = expect.whole("bought", state["bought"])
+        self.spend = ExactSum(tuple(map(float, state["spend"])))
+
+
+class Awaited(msgspec.Struct, frozen=True):
+    """A label asked for and not told: its point, and the decision to ask for it."""
+
+    x: Any
+    decision: Decision
+
+    @property
+    def cost(self) -> float:
+        """What the label costs."""
+        return self.decision.cost
+
+    @property
+    def round(self) -> int:
+        """The round in which it was asked for."""
+        return self.decision.round
+
+    @property
+    def labeller(self) -> str | None:
+        """Who was asked, where there is a choice."""
+        return self.decision.labeller
+
+
+class AwaitedLabels(Mapping[str, Awaited]):
+    """The labels that are awaited, by id, oldest first. It shows the learner as it is, and copies nothing."""
+
+    def __init__(self, book: Book, plain: Callable[[Any], Any]) -> None:
+        self._book, self._plain = book, plain
+
+    def __getitem__(self, id: str) -> Awaited:
+        entry = self._book.awaited[id]
+        assert entry.decision is not None
+        return Awaited(self._plain(entry.x), entry.decision)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._book.awaited)
+
+    def __len__(self) -> int:
+        return len(self._book.awaited)
+
+    def __repr__(self) -> str:
+        return f"AwaitedLabels({dict(self)!r})"
+
+
+def _written(entries: list[Entry], plain: Callable[[Any], Any]) -> dict[str, Any]:
+    """Entries as columns, points as plain data, and their decisions as columns of their own."""
+    columns: dict[str, Any] = as_columns(Entry, entries)
+    if not entries:
+        return columns
+    columns["x"] = list(map(plain, columns["x"]))
+    decisions = [one for one in columns.pop("decision", ()) if one is not None]
+    columns["decided"] = [entry.decision is not None for entry in entries]
+    columns["decisions"] = as_columns(Decision, decisions)
+    if decisions:
+        columns["decisions"]["prediction"] = as_columns(Prediction, columns["decisions"]["prediction"])
+    return columns
+
+
+def _read(columns: dict[str, Any], recall: Callable[[Any], Any]) -> list[Entry]:
+    if not columns:
+        return []
+    decided, decisions = columns.pop("decided"), columns.pop("decisions")
+    if decisions:
+        decisions["prediction"] = from_columns(Prediction, decisions["prediction"])
+        decisions["threshold"] = [
+            nan if one != one else one for one in decisions["threshold"]
+        ]  # one and the same
+    answers = iter(from_columns(Decision, decisions))
+    columns["decision"] = [next(answers) if one else None for one in decided]
+    columns["x"] = list(map(recall, columns["x"]))
+    return from_columns(Entry, columns)
+
+
+def taken(entry: Entry, hint: str) -> DuplicateId:
+    """The error for an id that belongs to another arrival."""
+    return DuplicateId(
+        f"id: expected one that is not in use, got {entry.id!r}, whose label is {_state_of(entry)}; {hint}"
+    )
 
 
 def unknown(id: str, wanted: str, hint: str = "") -> UnknownId:
     """The error for an id that is not in the needed state."""
     return UnknownId(f"id: expected {wanted}, got {expect.shown(id)}{hint}")
+
+
+def _standing(entry: Entry | None, advice: str) -> str:
+    """Where an entry stands, for an error."""
+    if entry is None:
+        return ""
+    if entry.decision is not None and not entry.decision.wants_label and entry.withdrawn is None:
+        return "; that arrival was not asked about"
+    return f"; its label is {_state_of(entry)}" + (f", {advice}" if advice else "")
+
+
+def _state_of(entry: Entry) -> str:
+    if entry.y is not None:
+        return "told"
+    if entry.withdrawn is not None:
+        return "withdrawn"
+    return "still awaited" if entry.asked else "not asked for"
 
 
 def _conflict(id: str, before: float | None, now: float, where: str, hint: str) -> ConflictingLabel:

@@ -1,63 +1,59 @@
-"""One belief, one rule, a label cost, and the book of labels.
+"""One belief, one rule, what labels cost, and the book of arrivals.
 
 Every verb checks its arguments first, then lets an event happen: the state is a fold of events, and `apply`
-replays them. Nothing changes when a verb raises.
+replays them. A call that is refused changes nothing; a call that is cut off leaves a learner that says so.
 """
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from typing import Any
 
-import msgspec
 import numpy as np
 
-from breakeven.beliefs import Belief
-from breakeven.errors import InvalidInput, expect
-from breakeven.learner import snapshot, verdicts
-from breakeven.learner.auditing import Auditing
-from breakeven.learner.book import Label
-from breakeven.learner.prices import Prices, Quote
-from breakeven.learner.state import By, State, check_rule
+from breakeven.beliefs import Belief, kind_name
+from breakeven.errors import ConflictingLabel, InvalidInput, WrongEvent, expect
+from breakeven.learner import bulk
+from breakeven.learner.book import AwaitedLabels, Entry, taken, unknown
+from breakeven.learner.costs import Costs, Quote
+from breakeven.learner.deciding import decide
+from breakeven.learner.fits import FitFound, FitJob
+from breakeven.learner.snapshot import config_of, content_of, parts_of, seal, state_of, unseal
+from breakeven.learner.state import CHANGING, WHOLE, Fitting, Listener, State, check_belief, check_rule
 from breakeven.learner.summary import Summary, horizon_passed
-from breakeven.learner.warmup import Warmup
 from breakeven.ledger import Ledger
-from breakeven.rules import Draws, Rule
+from breakeven.rules import Rule, rule_data
+from breakeven.rules.draws import name_words
 from breakeven.values import (
-    Arrived,
     Corrected,
+    Cost,
+    Created,
     Decision,
+    Event,
     Fitted,
     Labeller,
     Learnt,
     Prediction,
+    Reopened,
     Repriced,
     Told,
-    Verdict,
-    View,
     Withdrawn,
-    best_offer,
 )
 
-Cost = float | Mapping[str, float]
+GivenCost = float | Mapping[str, float]
 
-BLOCK = 64  # arrivals looked at together; more bring nothing
-
-
-class Pending(msgspec.Struct, frozen=True):
-    """A label asked for and not told: where, at what price, in which round, and of whom, if of several."""
-
-    x: Any
-    cost: float
-    round: int
-    labeller: str | None = None
+LOOKED_AT_ONCE = 64  # arrivals of a batch; more bring nothing
 
 
-class Learner(State):
-    """Decides for every arrival whether its label is worth its price, and predicts either way.
+class Learner:
+    """Decides for every arrival whether its label is worth its cost, and predicts either way.
 
     It keeps its own copies of belief and rule, so one belief can start many learners. Labels have one
     `label_cost`, or one for each of the `labellers`; a unit of error costs `error_cost`. The first `warmup`
-    labels are bought whatever the rule says; `remember` unasked arrivals may still be told later. A learner
-    is not thread-safe: give it one writer at a time.
+    labels are bought whatever the rule says. The last `keep` arrivals whose labels are told, or were never
+    asked for, are remembered: within these an id counts once, and labels can be told, corrected, withdrawn
+    and reopened. `name` is that of the stream: random numbers come from it and the `seed`. With
+    fitting="outside" fits are not run inside `tell` and `learn`; see `fit_job`. A learner is not thread-safe:
+    give it one writer at a time.
 
     >>> from breakeven import Learner, Threshold, TypeMeans
     >>> learner = Learner(TypeMeans(noise_std=0.5), Threshold(), label_cost=2.0)
@@ -78,63 +74,115 @@ class Learner(State):
         error_cost: float = 1.0,
         warmup: int = 0,
         seed: int = 0,
-        remember: int = 10_000,
+        keep: int = 10_000,
+        name: str = "",
+        fitting: Fitting = "inside",
     ) -> None:
-        prices = Prices.checked(label_cost, labellers, error_cost)
-        self.warmup = expect.whole("warmup", warmup)
-        self.seed = expect.whole("seed", seed)
-        self.remember = expect.whole("remember", remember)
-        super().__init__(belief, rule, prices, warmup=self.warmup, remember=self.remember)
-        self._draws = Draws(self.seed)
+        costs = Costs.checked(label_cost, labellers, error_cost)
+        check_belief(belief, expect.whole("warmup", warmup))
+        check_rule(rule, belief)
+        rule.check_start(0, costs.cheapest)
+        rule = deepcopy(rule)
+        rule.fresh()
+        belief = deepcopy(belief)
+        belief.detach()
+        self.state = State(
+            belief, rule, costs, warmup=warmup, keep=keep, seed=seed, name=name, fitting=fitting
+        )
+        self._fit_out = False  # whether a fit runs elsewhere
+        started = self.snapshot() if belief.labels else None
+        self.created: Created | None = Created(1, name, self.config(), started)
 
     # -- one at a time ---------------------------------------------------------------------------
 
     def decide(
-        self, x: Any, *, cost: Cost | None = None, id: str | None = None, force: bool | None = None
+        self, x: Any, *, cost: GivenCost | None = None, id: str | None = None, force: bool | None = None
     ) -> Decision:
         """Count an arrival and decide on it; `force` is a person's override, and is recorded.
 
-        `cost` is what this label costs; where there are labellers, prices of some of them by name.
+        `cost` is what this label costs; where there are labellers, the costs of some of them by name. An id
+        that is remembered, with the same point, cost and force, gets the same answer again and counts once.
         """
-        point = self.belief.point(x)
-        quote = self._quote if cost is None else self._prices.quote(cost)
-        if id is not None:
-            id = self._book.check_new(id)
+        state = self.state
+        if state.phase:
+            state.check_whole()
+        belief = state.belief
+        point = belief.point(x)
+        quote = state.quote if cost is None else state.costs.quote(cost)
         if force is not None:
             force = expect.truth("force", force)
-        return self._decide(id, point, quote, force, self.belief.look(point))
+        if id is not None:
+            id = expect.name_of("id", id)
+            if (entry := state.book.find(id)) is not None:
+                return self._again(entry, point, quote.given, force)
+        state.phase = CHANGING
+        view = belief.look(point)
+        state.phase = WHOLE
+        return decide(state, id, point, quote, force, view)
 
     def tell(self, id: str, y: float, *, labeller: str | None = None) -> Prediction:
-        """The label of an arrival came, now or days later; the updated prediction there.
+        """The label of an arrival came, now or days later; returns the updated prediction there.
 
         `labeller` records who gave it. Where that is not the one who was asked, it counts with the noise of
-        who gave it; the bill stays as agreed.
+        who gave it; the bill stays as agreed. A label that was withdrawn, or not asked for, is learnt.
         """
+        state = self.state
+        if state.phase:
+            state.check_whole()
         y = expect.finite("y", y)
-        id = self._book.check_tellable(id, y)
+        entry = state.book.tellable(id, y)
         if labeller is not None:
-            labeller = self._check_labeller(id, labeller)
-        if id in self._book.told:
-            return self.belief.predict(self._book.told[id].x)
-        prediction = self._tell(id, y, labeller)
-        if self._listeners:
-            self._announce(Told(id, y, labeller))
-        return self.belief.predict(self._book.told[id].x) if self._fit_if_due() else prediction
+            labeller = state.check_labeller(entry, labeller)
+        if entry.y is not None:
+            return self._predict(entry.x)
+        state.phase = CHANGING
+        prediction = state.tell(entry, y, labeller)
+        if state.listeners:
+            state.announce(Told(state.number, state.name, entry.id, y, labeller))
+        else:
+            state.done()
+        fitted = state.belief.fit_due(warm=state.warmup.over) and self._fit_inside()
+        return self._predict(entry.x) if fitted else prediction
 
     def correct(self, id: str, y: float) -> None:
         """That label was wrong; only means change, decisions already made stand."""
-        self.apply(Corrected(expect.text("id", id), expect.finite("y", y)))
+        self.state.check_whole()
+        entry, y = self.state.book.told(id), expect.finite("y", y)
+        if entry.y != y:
+            self._apply(Corrected, entry.id, y)
 
     def withdraw(self, id: str, *, charged: bool = False) -> None:
-        """The label will never come, or must go; `charged` says whether it was paid for."""
-        self.apply(Withdrawn(expect.text("id", id), expect.truth("charged", charged)))
+        """The label will not come, or must go; `charged` says whether it is paid for all the same."""
+        self.state.check_whole()
+        charged = expect.truth("charged", charged)
+        entry = self.state.book.withdrawable(id, charged)
+        if entry.y is not None or entry.withdrawn is None:
+            self._apply(Withdrawn, entry.id, charged)
 
-    def learn(self, x: Any, y: float, *, labeller: str | None = None) -> None:
-        """A label from elsewhere, a history or a gift: no arrival, no cost."""
+    def reopen(self, id: str) -> None:
+        """The label was told by mistake: it is awaited again, and nothing is bought twice.
+
+        A label that nobody asked for, or that had been withdrawn, is forgotten instead of awaited.
+        """
+        self.state.check_whole()
+        entry = self.state.book.reopenable(id)
+        if entry.y is not None:
+            self._apply(Reopened, entry.id)
+
+    def learn(self, x: Any, y: float, *, id: str | None = None, labeller: str | None = None) -> None:
+        """A label from elsewhere, a history or a gift: no arrival, no cost.
+
+        With an `id` it can be corrected and withdrawn as long as it is remembered.
+        """
+        state = self.state
+        state.check_whole()
+        point, y = state.belief.point(x), expect.finite("y", y)
         if labeller is not None:
-            labeller = self._prices.check_labeller(labeller)
-        self.apply(Learnt(self.belief.plain(self.belief.point(x)), expect.finite("y", y), labeller))
-        self._fit_if_due()
+            labeller = state.costs.check_labeller(labeller)
+        if id is not None and (entry := state.book.find(expect.name_of("id", id))) is not None:
+            return self._learnt_again(entry, point, y)
+        self._apply(Learnt, state.belief.plain(point), y, labeller, id)
+        self._fit_inside()
 
     def reprice(
         self,
@@ -144,7 +192,7 @@ class Learner(State):
         error_cost: float | None = None,
         rule: Rule | None = None,
     ) -> None:
-        """Go on with other prices or another rule, which starts afresh, as does its audit; the belief stays.
+        """Go on with other costs or another rule, which starts afresh, as does its audit; the belief stays.
 
         >>> from breakeven import Learner, Never, Threshold, TypeMeans
         >>> learner = Learner(TypeMeans(noise_std=0.5), Threshold(), label_cost=2.0)
@@ -152,106 +200,276 @@ class Learner(State):
         >>> learner.decide("flu").wants_label, learner.label_cost
         (False, 3.0)
         """
+        state = self.state
+        state.check_whole()
         if rule is not None:
-            check_rule(rule, self.belief)
+            check_rule(rule, state.belief)
         elif label_cost is None and labellers is None and error_cost is None:
             expect.refuse("reprice", "label_cost, labellers, error_cost or rule", "nothing", described=True)
-        prices = self._prices.changed(label_cost, labellers, error_cost)
+        costs = state.costs.changed(label_cost, labellers, error_cost)
+        fresh = None
+        if rule is not None:
+            fresh = deepcopy(rule)
+            fresh.fresh()
         event = Repriced(
-            label_cost=None if label_cost is None else prices.label_cost,
-            labellers=None if labellers is None else prices.labellers,
-            error_cost=None if error_cost is None else prices.error_cost,
-            rule=None if rule is None else snapshot.pack_rule(rule),
+            state.number + 1,
+            state.name,
+            label_cost=None if label_cost is None else costs.label_cost,
+            labellers=None if labellers is None else costs.labellers,
+            error_cost=None if error_cost is None else costs.error_cost,
+            rule=None if fresh is None else rule_data(fresh),
         )
-        self.apply(event, () if rule is None else {type(one) for one in rule.layers})
+        state.apply(event, () if rule is None else {type(one) for one in rule.layers})
 
     def predict(self, x: Any) -> Prediction:
         """What is known of f at x. Changes nothing."""
-        return self.belief.predict(self.belief.point(x))
+        self.state.check_whole()
+        return self._predict(self.state.belief.point(x))
+
+    def _predict(self, point: Any) -> Prediction:
+        """Looking may tidy up inside the belief, so that this is marked as well."""
+        self.state.phase = CHANGING
+        prediction = self.state.belief.predict(point)
+        self.state.phase = WHOLE
+        return prediction
+
+    def _apply(self, kind: type[Event], *content: Any) -> None:
+        state = self.state
+        state.apply(kind(state.number + 1, state.name, *content))
+
+    def _again(self, entry: Entry, point: Any, given: Cost | None, force: bool | None) -> Decision:
+        """The answer to an arrival that was decided on before, if it is the same."""
+        plain, decision = self.state.belief.plain, entry.decision
+        if decision is None:
+            raise taken(entry, "it was learnt, and is no arrival")
+        forced = decision.wants_label if decision.by == "person" else None
+        if plain(entry.x) != plain(point):
+            raise taken(entry, "it arrived with another point")
+        if given != entry.given or forced != force:
+            raise taken(entry, "it arrived with another cost or another person's decision")
+        return decision
+
+    def _learnt_again(self, entry: Entry, point: Any, y: float) -> None:
+        plain = self.state.belief.plain
+        if entry.decision is not None or plain(entry.x) != plain(point):
+            raise taken(entry, "it belongs to an arrival, or to another point")
+        if entry.y != y:
+            raise ConflictingLabel(
+                f"id {entry.id!r}: expected the label {entry.y!r} learnt before, got {y!r}; "
+                "use correct to change it"
+            )
 
     # -- many at once ----------------------------------------------------------------------------
 
     def decide_many(
-        self, X: Any, *, costs: Iterable[Cost] | None = None, ids: Iterable[str] | None = None
+        self, X: Any, *, costs: Iterable[GivenCost] | None = None, ids: Iterable[str] | None = None
     ) -> list[Decision]:
         """Decide on a batch in its order; all of it is checked before the first counts.
 
         Should a rule of your own raise in the middle, what it decided before that stands.
         """
-        from breakeven.learner import bulk  # which knows the learner
-
-        points = self.belief.points(X)
-        if costs is None and ids is None and bulk.pays(self, len(points)):
-            return bulk.decide_many(self, points)
+        state = self.state
+        state.check_whole()
+        points = state.belief.points(X)
+        if costs is None and ids is None and bulk.pays(state, len(points)):
+            return bulk.decide_many(state, points)
         quotes = self._quotes(costs, len(points))
-        names = [None] * len(points) if ids is None else self._book.check_all_new(expect.rows("ids", ids))
+        names = [None] * len(points) if ids is None else state.book.check_new(expect.rows("ids", ids))
         _same_length("ids", names, len(points))
         decisions = []
-        for low in range(0, len(points), BLOCK):
-            looks = self.belief.look_many(points[low : low + BLOCK])
-            for i in range(low, min(low + BLOCK, len(points))):
-                decision = self._decide(names[i], points[i], quotes[i], None, looks.look(i - low))
+        for low in range(0, len(points), LOOKED_AT_ONCE):
+            state.phase = CHANGING
+            looks = state.belief.look_many(points[low : low + LOOKED_AT_ONCE])
+            for i in range(low, min(low + LOOKED_AT_ONCE, len(points))):
+                state.phase = CHANGING
+                view = looks.look(i - low)
+                state.phase = WHOLE
+                decision = decide(state, names[i], points[i], quotes[i], None, view)
                 decisions.append(decision)
                 if decision.wants_label:
-                    looks.asked(i - low, **self._prices.noise_of(decision.labeller))
+                    looks.asked(i - low, **state.costs.noise_of(decision.labeller))
         return decisions
 
     def tell_many(self, ids: Iterable[str], ys: Iterable[float]) -> list[Prediction]:
         """Tell a batch in its order; all of it is checked before the first counts."""
+        self.state.check_whole()
         given, values = expect.rows("ids", ids), expect.rows("ys", ys)
         labels = [expect.finite(f"ys[{i}]", y) for i, y in enumerate(values)]
         _same_length("ys", labels, len(given))
-        names = self._book.check_all_tellable(given, labels)
+        names = self.state.book.check_tellable(given, labels)
         return [self.tell(id, y) for id, y in zip(names, labels, strict=True)]
 
     def predict_many(self, X: Any) -> list[Prediction]:
         """What is known of f at many points. Changes nothing."""
-        return self.belief.predict_many(self.belief.points(X))
+        self.state.check_whole()
+        points = self.state.belief.points(X)
+        self.state.phase = CHANGING
+        predictions = self.state.belief.predict_many(points)
+        self.state.phase = WHOLE
+        return predictions
 
-    def _quotes(self, costs: Iterable[Cost] | None, count: int) -> list[Quote]:
+    def _quotes(self, costs: Iterable[GivenCost] | None, count: int) -> list[Quote]:
         if costs is None:
-            return [self._quote] * count
+            return [self.state.quote] * count
         quotes = [
-            self._prices.quote(cost, f"costs[{i}]") for i, cost in enumerate(expect.rows("costs", costs))
+            self.state.costs.quote(cost, f"costs[{i}]") for i, cost in enumerate(expect.rows("costs", costs))
         ]
         _same_length("costs", quotes, count)
         return quotes
 
+    # -- fits ------------------------------------------------------------------------------------
+
+    @property
+    def fit_due(self) -> bool:
+        """Whether the belief should be fitted to its labels now; not while a job is out."""
+        return not self._fit_out and self.state.fit_due
+
+    def fit(self) -> bool:
+        """Run the fit that is due, if one is, and go on with what it found; whether there was one.
+
+        A learner that fits inside does so by itself; this runs a fit that was lost between two events.
+        """
+        self.state.check_whole()
+        if not self.state.fit_due:
+            return False
+        self._fit()
+        return True
+
+    def fit_job(self) -> FitJob:
+        """The fit to the labels told so far, as plain data that any process can run with `run_fit`."""
+        state = self.state
+        state.check_whole()
+        return FitJob(
+            stream=state.name,
+            kind=kind_name(state.belief),
+            labels=state.belief.labels,
+            fits=state.fits,
+            seed=self._fit_seed(),
+            data=self._job_data(),
+        )
+
+    def _job_data(self) -> dict[str, Any]:
+        self.state.phase = CHANGING
+        data = self.state.belief.fit_job()
+        self.state.phase = WHOLE
+        self._fit_out = self.fitting == "outside"
+        return data
+
+    def adopt(self, found: FitFound) -> None:
+        """Go on with what a fit found."""
+        state = self.state
+        state.check_whole()
+        if not isinstance(found, FitFound):
+            expect.refuse("found", "what run_fit returned", found)
+        if found.stream != state.name or found.fits != state.fits:
+            raise WrongEvent(
+                f"found: expected the fit number {state.fits + 1} of the stream {state.name!r}, "
+                f"got the fit number {found.fits + 1} of {found.stream!r}; make a new job"
+            )
+        self._fit_out = False
+        self._apply(Fitted, found.parameters, expect.whole("labels", found.labels))
+
+    def _fit_inside(self) -> bool:
+        """The learner says when to fit, the belief does it."""
+        if self.fitting == "outside" or not self.state.fit_due:
+            return False
+        self._fit()
+        return True
+
+    def _fit(self) -> None:
+        belief = self.state.belief
+        labels, data = belief.labels, self._job_data()
+        self._fit_out = False
+        self._apply(Fitted, belief.fit(data, np.random.default_rng(self._fit_seed())), labels)
+
+    def _fit_seed(self) -> list[int]:
+        """Fits are seeded by the seed, the number of fits so far, and the stream's name."""
+        return [self.state.seed, self.state.fits, *name_words(self.state.name)]
+
     # -- looking at it ---------------------------------------------------------------------------
 
     @property
-    def label_cost(self) -> float:
-        """What a label costs; where there are labellers, of the one that is asked by default."""
-        return self._quote.cost
+    def belief(self) -> Belief:
+        """What is thought of f."""
+        return self.state.belief
+
+    @property
+    def rule(self) -> Rule:
+        """When a label is worth its price."""
+        return self.state.rule
+
+    @property
+    def rounds(self) -> int:
+        """How many arrivals were counted."""
+        return self.state.rounds
+
+    @property
+    def name(self) -> str:
+        """The name of the stream; empty unless it was given."""
+        return self.state.name
+
+    @property
+    def seed(self) -> int:
+        """Where random numbers come from."""
+        return self.state.seed
+
+    @property
+    def warmup(self) -> int:
+        """How many first labels are bought whatever the rule says."""
+        return self.state.warmup.wanted
+
+    @property
+    def fitting(self) -> Fitting:
+        """Whether fits run inside `tell` and `learn`, or outside."""
+        return self.state.fitting
+
+    @property
+    def keep(self) -> int:
+        """How many arrivals are remembered whose labels are not awaited."""
+        return self.state.book.keep
+
+    @property
+    def number(self) -> int:
+        """The number of the last event."""
+        return self.state.number
 
     @property
     def fits(self) -> int:
         """How often the belief was fitted to its labels."""
-        return self._fits
+        return self.state.fits
+
+    @property
+    def label_cost(self) -> float:
+        """What a label costs; where there are labellers, that of the one who is asked by default."""
+        return self.state.quote.cost
 
     @property
     def labellers(self) -> dict[str, Labeller]:
         """Who gives labels, by name; empty where there is one label cost."""
-        return dict(self._prices.labellers)
+        return dict(self.state.costs.labellers)
 
     @property
     def error_cost(self) -> float:
         """The money that a unit of error costs."""
-        return self._prices.error_cost
+        return self.state.costs.error_cost
 
     @property
-    def pending(self) -> dict[str, Pending]:
-        """Labels asked for and not told, by id, oldest first; a copy, so tell while you go through it."""
-        plain = self.belief.plain
-        return {
-            id: Pending(plain(one.x), one.cost, one.round, one.asked)
-            for id, one in self._book.awaited.items()
-        }
+    def awaited(self) -> AwaitedLabels:
+        """Labels asked for and not told, by id, oldest first."""
+        return AwaitedLabels(self.state.book, self.state.belief.plain)
+
+    def decision(self, id: str) -> Decision:
+        """The decision on an arrival that is awaited or remembered, as it was answered."""
+        name = expect.name_of("id", id)
+        entry = self.state.book.find(name)
+        if entry is None or entry.decision is None:
+            raise unknown(name, "an arrival that is awaited or remembered")
+        return entry.decision
 
     @property
     def ledger(self) -> Ledger:
         """The bill so far. Nobody told the truth, so only an audit says how large errors are."""
-        book, auditing = self._book, self._auditing
+        book, auditing = self.state.book, self.state.auditing
         return Ledger(
             rounds=self.rounds,
             labels=book.bought,
@@ -263,144 +481,135 @@ class Learner(State):
 
     def summary(self) -> Summary:
         """Where the learner stands, to print or to encode."""
+        state = self.state
         return Summary(
             ledger=self.ledger,
-            belief={"kind": type(self.belief).__name__, **self.belief.describe()},
-            rule=self.rule.describe(),
+            belief={"kind": type(state.belief).__name__, **state.belief.describe()},
+            rule=state.rule.describe(),
             label_cost=self.label_cost,
             labellers=self.labellers,
             error_cost=self.error_cost,
-            horizon_passed=horizon_passed(self.rule, self.rounds),
-            labels_known=self.belief.labels,
-            warmup_left=self._warmup.left,
-            fits=self._fits,
-            ambiguous=self._ambiguous,
+            horizon_passed=horizon_passed(state.rule, state.rounds),
+            labels_known=state.belief.labels,
+            warmup_left=state.warmup.left,
+            fits=state.fits,
+            ambiguous=state.ambiguous,
         )
 
-    # -- deciding --------------------------------------------------------------------------------
+    # -- events ----------------------------------------------------------------------------------
 
-    def _decide(self, id: str | None, point: Any, quote: Quote, force: bool | None, view: View) -> Decision:
-        by: By
-        if force is not None:
-            forbidden, labeller = self._limits(view, quote) if force else (None, None)
-            verdict, by = verdicts.of_person(force, forbidden, labeller), "person"
-        elif self.warmup and self._warmup.open:
-            verdict, by = verdicts.of_warmup(*self._limits(view, quote)), "warmup"
+    def listen(self, listener: Listener) -> None:
+        """Call `listener` with every event from now on, just after it happened.
+
+        The first event of a stream is `learner.created`. If a listener raises, the event stands, the others
+        still get it, and the caller of the verb gets `ListenerFailed`.
+        """
+        if not callable(listener):
+            expect.refuse("listener", "a function that takes an event", listener)
+        self.state.listeners.append(listener)
+
+    def unlisten(self, listener: Listener) -> None:
+        """Call `listener` no more."""
+        if listener not in self.state.listeners:
+            expect.refuse("listener", "one that listens", listener)
+        self.state.listeners.remove(listener)
+
+    def apply(self, event: Event, rules: Iterable[type[Rule]] = ()) -> None:
+        """Let the next event of this stream happen, as it did before: nothing is decided or fitted again.
+
+        `rules` names classes of your own that the learner may be repriced with.
+        """
+        self.state.check_whole()
+        self.state.apply(event, expect.rows("rules", rules))
+
+    @classmethod
+    def fold(
+        cls,
+        events: Iterable[Event],
+        rules: Iterable[type[Rule]] = (),
+        beliefs: Iterable[type[Belief]] = (),
+    ) -> "Learner":
+        """The learner that a log leads to, from its first event on; classes of your own are named.
+
+        >>> from breakeven import Learner, Threshold, TypeMeans
+        >>> learner = Learner(TypeMeans(noise_std=0.5), Threshold(), label_cost=2.0)
+        >>> log = [learner.created]
+        >>> learner.listen(log.append)
+        >>> learner.decide("flu").id
+        '1'
+        >>> Learner.fold(log).snapshot() == learner.snapshot()
+        True
+        """
+        own_rules, own_beliefs = expect.rows("rules", rules), expect.rows("beliefs", beliefs)
+        log = iter(events)
+        first = next(log, None)
+        if not isinstance(first, Created) or first.number != 1:
+            raise WrongEvent(
+                f"event: expected Created, number 1, at the beginning, got {expect.shown(first)}"
+            )
+        if first.state is None:
+            learner = cls.of(first.config, own_rules, own_beliefs)
         else:
-            verdict, by = self._judge(view, quote), "rule"
-        if verdict.labeller is not None:
-            quote = quote.of(verdict.labeller)
-        wants_label, propensity, reason = verdict.wants_label, verdict.propensity, verdict.reason
-        if propensity is None:
-            propensity = 1.0 if wants_label else 0.0
-        id = self._book.id_for(id, self.rounds + 1)
-        exact = view.stretch == 1.0
-        ambiguous = not exact and by == "rule" and view.ambiguous(verdict.threshold)
-        self._ambiguous += ambiguous
-        label = predicted = None
-        if wants_label:
-            label = Label(point, quote.cost, asked=quote.labeller, audited=reason == "audited")
-            predicted = self._look_again(point) if label.audited else None
-        self._arrive(id, point, view, label, by)
-        if by == "rule":
-            self._follow(id, label, propensity, reason, predicted)
-        if self._listeners:
-            plain, asked = self.belief.plain(point), quote.labeller
-            answer = (wants_label, quote.cost, propensity, reason, by, ambiguous, asked, predicted)
-            self._announce(Arrived(id, plain, *answer))
-        return Decision(
-            id,
-            wants_label,
-            view.prediction,
-            view.uncertainty,
-            verdict.threshold,
-            quote.cost,
-            propensity,
-            reason,
-            exact,
-            ambiguous,
-            view.stretch,
-            quote.labeller,
-            None if verdict.worth is None else verdict.worth * self._prices.error_cost,
-        )
-
-    def _look_again(self, point: Any) -> float:
-        """What is predicted there, to the bit that one look alone gives, also in a batch."""
-        return self.belief.look(point).prediction.mean
-
-    def _judge(self, view: View, quote: Quote) -> Verdict:
-        view.round = self.rounds + 1
-        view.price = quote.price
-        view.draw = self._draws
-        if self._rule_sees_all:
-            self._show(view, quote)
-        verdict = self.rule.decide(view)
-        return verdict if self._rule_is_ours else verdicts.checked(verdict, self.rule, quote)
-
-    def _limits(self, view: View, quote: Quote) -> tuple[str | None, str | None]:
-        """Why the rule lets nobody buy this label; or else None, and of whom it can be bought."""
-        view.round, view.price, view.draw = self.rounds + 1, quote.price, self._draws
-        self._show(view, quote)
-        forbidden = self.rule.forbids(view)
-        return forbidden, None if forbidden is not None else best_offer(self.rule.offers(view)).labeller
-
-    def _show(self, view: View, quote: Quote) -> None:
-        view.offers, view.cost = quote.offers, quote.cost
-        view.spent, view.awaited = self._book.spend.value, len(self._book.awaited)
-
-    def _fit_if_due(self) -> bool:
-        """The learner says when to fit, the belief does it; seeded by the number of fits so far."""
-        if not self.belief.fit_due(warm=self._warmup.over):
-            return False
-        random = np.random.default_rng([self.seed, self._fits])
-        self.apply(Fitted(self.belief.fit(self.belief.fit_job(), random)))
-        return True
+            learner = cls.restore(first.state, own_rules, own_beliefs, name=first.stream)
+        for event in log:
+            learner.apply(event, own_rules)
+        return learner
 
     # -- keeping ---------------------------------------------------------------------------------
 
-    def snapshot(self) -> bytes:
-        """Everything, as bytes that `restore` reads: the next decision is the same to the bit."""
-        return snapshot.seal(
-            {
-                "arguments": {
-                    **msgspec.to_builtins(self._prices.arguments()),
-                    "warmup": self.warmup,
-                    "seed": self.seed,
-                    "remember": self.remember,
-                },
-                "rule": snapshot.pack_rule(self.rule),
-                "since": self._since,
-                "audit": None if self._auditing is None else self._auditing.state(),
-                "belief": snapshot.pack_belief(self.belief),
-                "book": self._book.state(self.belief.plain),
-                "warmup": msgspec.to_builtins(self._warmup),
-                "rounds": self.rounds,
-                "fits": self._fits,
-                "ambiguous": self._ambiguous,
-            }
+    def config(self) -> dict[str, Any]:
+        """How the learner is made up now, as plain data such as JSON and TOML hold."""
+        return config_of(self.state)
+
+    @classmethod
+    def of(
+        cls, config: Any, rules: Iterable[type[Rule]] = (), beliefs: Iterable[type[Belief]] = ()
+    ) -> "Learner":
+        """A learner from plain data; `rules` and `beliefs` name classes of your own that it may use.
+
+        >>> config = {"belief": {"kind": "TypeMeans", "noise_std": 0.5}, "rule": {"kind": "Threshold"}}
+        >>> Learner.of({**config, "label_cost": 2.0}).label_cost
+        2.0
+        """
+        belief, rule, arguments = parts_of(
+            config, expect.rows("rules", rules), expect.rows("beliefs", beliefs)
         )
+        return cls(belief, rule, **arguments)
+
+    def snapshot(self, key: bytes | None = None) -> bytes:
+        """Everything, as bytes that `restore` reads: the next decision is the same to the bit.
+
+        It was taken after the event `number`. With a `key` nobody without it can make or change it.
+        """
+        state = self.state
+        state.check_whole()
+        state.phase = CHANGING
+        content = content_of(state)
+        state.phase = WHOLE
+        return seal(content, key)
 
     @classmethod
     def restore(
-        cls, blob: bytes, rules: Iterable[type[Rule]] = (), beliefs: Iterable[type[Belief]] = ()
+        cls,
+        blob: bytes,
+        rules: Iterable[type[Rule]] = (),
+        beliefs: Iterable[type[Belief]] = (),
+        *,
+        key: bytes | None = None,
+        name: str | None = None,
     ) -> "Learner":
-        """A learner from its snapshot; `rules` and `beliefs` name classes of your own that it may use."""
+        """A learner from its snapshot; `rules` and `beliefs` name classes of your own that it may use.
+
+        It goes on with the same stream. With a `name` it begins a new stream, whose events are numbered from
+        1, and whose first event, `learner.created`, holds the snapshot.
+        """
         own_rules, own_beliefs = expect.rows("rules", rules), expect.rows("beliefs", beliefs)
-        content = snapshot.unseal(blob)
-        with snapshot.reading():
-            rule = snapshot.unpack_rule(content["rule"], own_rules)
-            belief = snapshot.unpack_belief(content["belief"], own_beliefs)
-            arguments = content["arguments"]
-            labellers = msgspec.convert(arguments.pop("labellers"), dict[str, Labeller] | None)
-            learner = cls(belief, rule, labellers=labellers, **arguments)
-            learner._set_rule(rule, Auditing.of(rule, learner._prices, learner.belief))  # not a fresh one
-            learner.belief.load(content["belief"]["state"])
-            learner._book.load(content["book"], learner.belief.recall)
-            learner._warmup = msgspec.convert(content["warmup"], Warmup)
-            learner.rounds, learner._fits = content["rounds"], content["fits"]
-            learner._ambiguous, learner._since = content["ambiguous"], content["since"]
-            if learner._auditing is not None:
-                learner._auditing.load(content["audit"])
+        learner = cls.__new__(cls)
+        learner.state = state_of(unseal(blob, key), own_rules, own_beliefs, name)
+        learner._fit_out, learner.created = False, None
+        if name is not None:
+            learner.state.number = 1
+            learner.created = Created(1, learner.name, learner.config(), learner.snapshot())
         return learner
 
 

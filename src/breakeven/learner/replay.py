@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from breakeven.learner.deciding import decide
 from breakeven.learner.learner import Learner
 from breakeven.values import Decision, Prediction
 
-BLOCK = 128  # arrivals looked at together: half as many take 4 to 9% longer from 1000 labels on
-FEW = 16  # arrivals one by one before a block is thought of again
+REPLAYED_AT_ONCE = 128  # arrivals looked at together: half as many take 4 to 9% longer from 1000 labels on
+FEW_ROUNDS = 16  # arrivals one by one before a block is thought of again
 SELDOM = 4  # one label in so many arrivals, at most, for a block to be worth its solve
 
 Answers = Iterator[tuple[Decision, Prediction]]
@@ -30,9 +31,12 @@ def replay(
     `ids` are new to the learner, each once.
     """
     own_verbs = type(learner) is not Learner
-    low, together = 0, not own_verbs and learner.belief.labels >= BLOCK  # who knows little asks much
+    low, together = (
+        0,
+        not own_verbs and learner.belief.labels >= REPLAYED_AT_ONCE,
+    )  # who knows little asks much
     while low < len(points):
-        way, size = (_block, BLOCK) if together else (_alone, FEW)
+        way, size = (_block, REPLAYED_AT_ONCE) if together else (_alone, FEW_ROUNDS)
         part = slice(low, low + size)
         names = repeat(None) if ids is None else ids[part]
         answers = list(way(learner, points[part], labels[part].tolist(), names))
@@ -55,12 +59,13 @@ def _alone(learner: Learner, points: Sequence[Any], labels: list[float], ids: Na
 
 def _block(learner: Learner, points: Sequence[Any], labels: list[float], ids: Names) -> Answers:
     """As far as one look at all of them holds."""
-    looks = learner.belief.look_many(points)
+    state = learner.state
+    looks = state.belief.look_many(points)
     for i, (x, y, id) in enumerate(zip(points, labels, ids, strict=False)):
-        decision = learner._decide(id, x, learner._quote, None, looks.look(i))
+        decision = decide(state, id, x, state.quote, None, looks.look(i))
         if not decision.wants_label:
             yield decision, decision.prediction
             continue
         yield decision, learner.tell(decision.id, y)
-        if not looks.told(i, y, **learner._prices.noise_of(decision.labeller)):
+        if not looks.told(i, y, **state.costs.noise_of(decision.labeller)):
             return

@@ -1,69 +1,150 @@
-"""Learners as bytes: a mark, a version, a checksum, then MessagePack. No pickle, so nothing can run.
+"""Learners as plain data and as bytes: a mark, a version, a digest, then MessagePack with named fields.
 
-Snapshots are read by this version and newer ones; a newer snapshot is refused by name.
+Nothing in a snapshot can run. It is read by this version and every newer one; a newer snapshot is refused.
+With a key the digest is keyed, so that nobody without the key can make or change a snapshot that is read.
 """
 
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b
+from hmac import compare_digest
 from typing import Any
 
 import msgspec
-from msgspec.structs import asdict
 
-from breakeven.beliefs import Belief, Cells, GaussianProcess, TypeMeans
-from breakeven.errors import SnapshotError, expect
-from breakeven.rules import (
-    Always,
-    Audit,
-    Budget,
-    Never,
-    Queue,
-    RandomSelect,
-    Rule,
-    Threshold,
-    Value,
-    VariableUncertainty,
-)
+from breakeven.beliefs import Belief, belief_data, belief_of
+from breakeven.errors import InvalidInput, SnapshotError, expect
+from breakeven.learner.costs import Costs
+from breakeven.learner.state import State
+from breakeven.learner.warmup import Warmup
+from breakeven.rules import Rule, rule_data, rule_of
+from breakeven.values import Labeller
 
+ARGUMENTS = ("label_cost", "labellers", "error_cost", "warmup", "seed", "keep", "name", "fitting")
 MARK = b"breakeven"
-VERSION = 1
-HEAD = len(MARK) + 2 + 4
+FORMAT_VERSION = 1
+DIGEST = 32  # bytes
+HEAD = len(MARK) + 2 + 1 + DIGEST  # mark, version, whether it is keyed, digest
+LONGEST_KEY = 64  # bytes, as BLAKE2b takes them
 
-BELIEFS = (Cells, GaussianProcess, TypeMeans)
-RULES = (Always, Audit, Budget, Never, Queue, RandomSelect, Threshold, Value, VariableUncertainty)
+
+# -- plain data --------------------------------------------------------------------------------------
 
 
-def seal(content: dict[str, Any]) -> bytes:
+def config_of(state: State) -> dict[str, Any]:
+    """How a learner is made up, without what it has learnt."""
+    costs, labellers = state.costs, state.costs.labellers
+    given = {
+        "label_cost": costs.label_cost,
+        "labellers": {name: msgspec.to_builtins(one) for name, one in labellers.items()} or None,
+        "error_cost": costs.error_cost,
+        "warmup": state.warmup.wanted,
+        "seed": state.seed,
+        "keep": state.book.keep,
+        "name": state.name,
+        "fitting": state.fitting,
+    }
+    config = {"belief": belief_data(state.belief), "rule": rule_data(state.rule)}
+    return config | {name: value for name, value in given.items() if value is not None}
+
+
+def parts_of(
+    config: Any, rules: Sequence[type[Rule]], beliefs: Sequence[type[Belief]]
+) -> tuple[Belief, Rule, dict[str, Any]]:
+    """Belief, rule and the other arguments of a learner, from plain data."""
+    if not isinstance(config, dict) or not {"belief", "rule"} <= set(config):
+        expect.refuse("config", "plain data with a belief and a rule", config)
+    arguments = {name: value for name, value in config.items() if name not in ("belief", "rule")}
+    for name in arguments:
+        expect.known("config", name, ARGUMENTS)
+    if isinstance(arguments.get("labellers"), dict):
+        try:
+            arguments["labellers"] = msgspec.convert(arguments["labellers"], dict[str, Labeller])
+        except msgspec.ValidationError as error:
+            expect.refuse("labellers", "a cost and a noise_std for each", str(error), described=True)
+    return belief_of(config["belief"], beliefs), rule_of(config["rule"], rules), arguments
+
+
+def content_of(state: State) -> dict[str, Any]:
+    """Everything that a learner has come to."""
+    return {
+        "number": state.number,
+        "config": config_of(state),
+        "since": state.since,
+        "audit": None if state.auditing is None else state.auditing.trail.state(),
+        "belief": state.belief.state(),
+        "book": state.book.state(state.belief.plain),
+        "warmup": [state.warmup.asked, state.warmup.told],
+        "rounds": state.rounds,
+        "fits": state.fits,
+        "ambiguous": state.ambiguous,
+    }
+
+
+def state_of(
+    content: dict[str, Any],
+    rules: Sequence[type[Rule]],
+    beliefs: Sequence[type[Belief]],
+    name: str | None = None,
+) -> State:
+    """The state that `content_of` wrote; with a `name`, of a stream with that name."""
+    with _reading():
+        try:
+            belief, rule, arguments = parts_of(content["config"], rules, beliefs)
+        except InvalidInput as error:
+            hint = "name classes of your own with restore(blob, rules=(…,), beliefs=(…,))"
+            raise SnapshotError(f"snapshot: {error}; {hint}") from error
+        if name is not None:
+            arguments["name"] = name
+        costs = Costs.checked(
+            *(arguments.pop(one, None) for one in ("label_cost", "labellers", "error_cost"))
+        )
+        state = State(belief, rule, costs, **arguments)
+        belief.load(content["belief"])
+        state.book.load(content["book"], belief.recall)
+        asked, told = (expect.whole("warmup", one) for one in content["warmup"])
+        state.warmup = Warmup(state.warmup.wanted, asked, told)
+        for field in ("number", "rounds", "fits", "ambiguous", "since"):
+            setattr(state, field, expect.whole(field, content[field]))
+        if state.auditing is not None:
+            state.auditing.trail.load(content["audit"])
+    return state
+
+
+# -- bytes -------------------------------------------------------------------------------------------
+
+
+def seal(content: dict[str, Any], key: bytes | None = None) -> bytes:
     """Write plain data as a snapshot."""
     body = msgspec.msgpack.encode(content)
-    return MARK + VERSION.to_bytes(2, "big") + zlib.crc32(body).to_bytes(4, "big") + body
+    head = MARK + FORMAT_VERSION.to_bytes(2, "big") + bytes([key is not None])
+    return head + _digest(head, body, _checked_key(key)) + body
 
 
-def unseal(blob: Any) -> dict[str, Any]:
+def unseal(blob: Any, key: bytes | None = None) -> dict[str, Any]:
     """Read a snapshot back, or say what is wrong with it."""
     if not isinstance(blob, (bytes, bytearray, memoryview)):
         raise SnapshotError(f"snapshot: expected bytes, got {type(blob).__name__}")
-    blob = bytes(blob)
+    blob, secret = bytes(blob), _checked_key(key)
     if not blob.startswith(MARK) or len(blob) < HEAD:
         raise SnapshotError(f"snapshot: expected bytes from Learner.snapshot, got {expect.shown(blob[:20])}")
     version = int.from_bytes(blob[len(MARK) : len(MARK) + 2], "big")
-    if not 1 <= version <= VERSION:
+    if not 1 <= version <= FORMAT_VERSION:
         raise SnapshotError(
-            f"snapshot: expected a version from 1 to {VERSION}, got version {version}; upgrade breakeven"
+            f"snapshot: expected a version from 1 to {FORMAT_VERSION}, got {version}; upgrade breakeven"
         )
-    body = blob[HEAD:]
-    if zlib.crc32(body).to_bytes(4, "big") != blob[HEAD - 4 : HEAD]:
-        raise SnapshotError(
-            "snapshot: expected whole bytes, got a checksum that differs: damaged or cut short"
-        )
-    with reading():
-        content: dict[str, Any] = msgspec.msgpack.decode(body)
+    _check_keyed(blob[len(MARK) + 2], key)
+    head, body = blob[: HEAD - DIGEST], blob[HEAD:]
+    if not compare_digest(_digest(head, body, secret), blob[HEAD - DIGEST : HEAD]):
+        wrong = "damaged or cut short" if key is None else "damaged, or made with another key"
+        raise SnapshotError(f"snapshot: expected whole bytes, got a digest that differs: {wrong}")
+    with _reading():
+        content: dict[str, Any] = msgspec.msgpack.decode(body, type=dict[str, Any])
     return content
 
 
 @contextmanager
-def reading() -> Iterator[None]:
+def _reading() -> Iterator[None]:
     """Whatever goes wrong in reading is a fault of the snapshot."""
     try:
         yield
@@ -73,63 +154,22 @@ def reading() -> Iterator[None]:
         raise SnapshotError(f"snapshot: expected a learner's state, got something else ({error})") from error
 
 
-def is_ours(part: Rule | Belief) -> bool:
-    """Whether a rule or belief is one of this package, and not the user's own."""
-    return type(part) in RULES or type(part) in BELIEFS
+def _check_keyed(keyed: int, key: bytes | None) -> None:
+    if keyed and key is None:
+        raise SnapshotError("snapshot: expected the key that it was made with, got none; give key=")
+    if not keyed and key is not None:
+        raise SnapshotError("snapshot: expected one that was made with a key, got one without; leave key out")
 
 
-def pack_rule(rule: Rule) -> dict[str, Any]:
-    """A rule's class name, its fields, and the rules inside it."""
-    fields = asdict(rule)
-    inner = {name: pack_rule(value) for name, value in fields.items() if isinstance(value, Rule)}
-    plain = {name: msgspec.to_builtins(value) for name, value in fields.items() if name not in inner}
-    return {"kind": type(rule).__name__, "ours": is_ours(rule), "fields": plain, "rules": inner}
+def _checked_key(key: Any) -> bytes:
+    if key is None:
+        return b""
+    if not isinstance(key, bytes) or not 1 <= len(key) <= LONGEST_KEY:
+        expect.refuse("key", f"1 to {LONGEST_KEY} bytes", "something else", described=True)
+    return key
 
 
-def unpack_rule(packed: dict[str, Any], own: Iterable[type[Rule]]) -> Rule:
-    """Make the rule again, from ours or the user's own classes."""
-    kind, plain = _find("rule", packed, RULES, own), packed["fields"]
-    fields = {
-        one.name: msgspec.convert(plain[one.name], one.type)
-        for one in msgspec.structs.fields(kind)
-        if one.name in plain
-    }
-    rule: Rule = kind(**fields, **{name: unpack_rule(one, own) for name, one in packed["rules"].items()})
-    return rule
-
-
-def read_rule(packed: Any, own: Iterable[type[Rule]]) -> Rule:
-    """Make a rule again that an event holds."""
-    try:
-        return unpack_rule(packed, own)
-    except SnapshotError:
-        hint = f"a known rule; name your own with apply(event, rules=({packed['kind']},))"
-        expect.refuse("rule", hint, packed["kind"])
-    except (msgspec.ValidationError, LookupError, TypeError, AttributeError) as error:
-        expect.refuse("rule", "the fields of a rule", str(error), described=True)
-
-
-def pack_belief(belief: Belief) -> dict[str, Any]:
-    """A belief's class name, its arguments and what it learnt."""
-    return {
-        "kind": type(belief).__name__,
-        "ours": is_ours(belief),
-        "config": belief.config(),
-        "state": belief.state(),
-    }
-
-
-def unpack_belief(packed: dict[str, Any], own: Iterable[type[Belief]]) -> Belief:
-    """Make the belief again, before it learnt anything."""
-    belief: Belief = _find("belief", packed, BELIEFS, own).of(packed["config"])
-    return belief
-
-
-def _find(part: str, packed: dict[str, Any], ours: Iterable[Any], own: Iterable[Any]) -> Any:
-    for kind in ours if packed["ours"] else own:
-        if kind.__name__ == packed["kind"]:
-            return kind
-    raise SnapshotError(
-        f"snapshot: expected a known {part}, got {packed['kind']!r}; name your own with "
-        f"restore(blob, {part}s=({packed['kind']},))"
-    )
+def _digest(head: bytes, body: bytes, key: bytes) -> bytes:
+    digest = blake2b(head, digest_size=DIGEST, key=key)
+    digest.update(body)
+    return digest.digest()

@@ -1,242 +1,416 @@
-"""What a learner has come to: a fold of events.
+"""What a learner has come to: a fold of numbered events.
 
-Every change is an event that happens here, live or replayed; an outcome is applied, and nothing is decided or
-fitted again. An event that cannot have happened raises, and changes nothing.
+Every change goes through here, live or replayed; an outcome is applied, and nothing is decided or fitted
+again. While something changes, the state is marked. If the change is cut off, by whatever error, the mark
+stays: the state is torn, and every further call says so.
 """
 
 from collections.abc import Callable, Iterable
-from copy import deepcopy
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from breakeven.beliefs import Belief
-from breakeven.errors import InvalidInput, expect
-from breakeven.learner import snapshot
-from breakeven.learner.auditing import Auditing
-from breakeven.learner.book import Book, Label
-from breakeven.learner.prices import Prices
+from breakeven.beliefs import Belief, Watching
+from breakeven.errors import (
+    CalledByListener,
+    InvalidInput,
+    ListenerFailed,
+    TornLearner,
+    WrongEvent,
+    expect,
+)
+from breakeven.learner.book import Book, Entry, taken
+from breakeven.learner.costs import Costs
+from breakeven.learner.trail import Auditing
 from breakeven.learner.warmup import Warmup
-from breakeven.rules import Rule
+from breakeven.rules import RULES, Draws, Rule, rule_of
 from breakeven.values import (
     Arrived,
+    By,
     Corrected,
+    Cost,
+    Decision,
+    Erased,
     Event,
     Fitted,
     Learnt,
     Prediction,
+    Reopened,
     Repriced,
     Told,
     View,
     Withdrawn,
 )
 
-By = Literal["rule", "warmup", "person"]
+Listener = Callable[[Any], None]
+Fitting = Literal["inside", "outside"]
+
+WHOLE, CHANGING, ANNOUNCING = range(3)  # nothing is under way; a change is; listeners are being told
 
 
 class State:
-    """Belief and rule, prices, the book of labels, the warm-up and the audit, as events left them."""
+    """Belief and rule, costs, the book of arrivals, the warm-up and the audit, as events left them."""
 
-    def __init__(self, belief: Belief, rule: Rule, prices: Prices, *, warmup: int, remember: int) -> None:
-        _check_parts(belief, rule, warmup)
-        rule.check_start(0, prices.cheapest)
-        self.belief, rule = deepcopy(belief), deepcopy(rule)
-        rule.fresh()
+    def __init__(
+        self,
+        belief: Belief,
+        rule: Rule,
+        costs: Costs,
+        *,
+        warmup: int,
+        keep: int,
+        seed: int,
+        name: str,
+        fitting: Fitting,
+    ) -> None:
+        self.belief = belief
+        self.seed = expect.whole("seed", seed)
+        self.name = name if name == "" else expect.name_of("name", name)
+        self.fitting: Fitting = expect.one_of("fitting", fitting, get_args(Fitting))
+        self.draws = Draws(self.seed, self.name)
+        self.number = 1  # of the last event; the first says how the learner was made
         self.rounds = 0
-        self._fits = 0
-        self._ambiguous = 0
-        self._warmup = Warmup(warmup)
-        self._book = Book(remember)
-        self._listeners: list[Callable[[Event], None]] = []
-        self._set_rule(rule, Auditing.of(rule, prices, belief))
-        self._set_prices(prices)
+        self.fits = 0
+        self.ambiguous = 0
+        self.warmup = Warmup(expect.whole("warmup", warmup))
+        self.book = Book(expect.whole("keep", keep), self._release)
+        self.phase = WHOLE
+        self.listeners: list[Listener] = []
+        self.costs, self.quote = costs, costs.quote()
+        self.take_rule(rule, Auditing.of(rule, costs, belief))
 
-    def _set_rule(self, rule: Rule, auditing: Auditing | None) -> None:
-        self.rule, self._auditing, self._since = rule, auditing, self.rounds
-        self._rule_is_ours = all(map(snapshot.is_ours, rule.layers))
-        self._rule_observes = type(rule).observe is not Rule.observe
+    def take_rule(self, rule: Rule, auditing: Auditing | None) -> None:
+        """Go on with this rule and its audit."""
+        self.rule, self.auditing, self.since = rule, auditing, self.rounds
+        self.rule_is_ours = all(type(one) in RULES for one in rule.layers)
+        self.rule_observes = type(rule).observe is not Rule.observe
+        self.rule_sees_all = not (self.rule_is_ours and len(rule.layers) == 1) or bool(self.costs.labellers)
         if rule.reservoir:
             self.belief.watch(rule.reservoir)
 
-    def _set_prices(self, prices: Prices) -> None:
-        self._prices, self._quote = prices, prices.quote()
-        plain = self._rule_is_ours and len(self.rule.layers) == 1 and not prices.labellers
-        self._rule_sees_all = not plain  # which takes time
+    def _release(self, key: int) -> None:
+        """Nobody will change the label with this key any more."""
+        self.belief.release(key)
+        if self.auditing is not None:
+            self.auditing.trail.release(key)
 
-    def listen(self, listener: Callable[[Event], None]) -> None:
-        """Call `listener` with every event from now on, just after it happened; it must not raise."""
-        if not callable(listener):
-            expect.refuse("listener", "a function that takes an event", listener)
-        self._listeners.append(listener)
+    # -- whole or torn ---------------------------------------------------------------------------
 
-    def apply(self, event: Event, rules: Iterable[type[Rule]] = ()) -> None:
-        """Let an event happen, as it did before: nothing is decided or fitted again.
+    def check_whole(self) -> None:
+        """Raise if a change was cut off, or if this is called while listeners are being told."""
+        if self.phase == ANNOUNCING:
+            raise CalledByListener(
+                "listener: expected a function that only takes the event, got one that calls the learner; "
+                "call it after the verb has returned"
+            )
+        if self.phase == CHANGING:
+            raise TornLearner(
+                "learner: expected one whose calls all ended, got one that was cut off in the middle of a "
+                "change; restore it from its last snapshot and the events after that"
+            )
 
-        `rules` names classes of your own that the learner may be repriced with.
-        """
-        match event:
-            case Arrived():
-                self._replay_arrival(event)
-            case Told():
-                y = expect.finite("y", event.y)
-                id = self._book.check_tellable(event.id, y)
-                if id in self._book.told:
-                    return
-                if event.labeller is not None:
-                    self._check_labeller(id, event.labeller)
-                self._tell(id, y, event.labeller)
-            case Corrected():
-                self._correct(event.id, expect.finite("y", event.y))
-            case Withdrawn():
-                self._withdraw(event.id, expect.truth("charged", event.charged))
-            case Learnt():
-                self._learn(event)
-            case Fitted():
-                self.belief.adopt(event.parameters)
-                self._fits += 1
-            case Repriced():
-                self._reprice(event, expect.rows("rules", rules))
-            case _:
-                expect.refuse("event", "an event of breakeven.values", event)
-        self._announce(event)
+    def done(self) -> None:
+        """The change is complete, and there is nobody to tell."""
+        self.phase = WHOLE
 
-    def _announce(self, event: Event) -> None:
-        for listener in self._listeners:
-            listener(event)
+    def announce(self, event: Event) -> None:
+        """The change is complete: tell all listeners, whichever of them fail."""
+        try:
+            self.phase = ANNOUNCING
+            failures = [error for one in tuple(self.listeners) if (error := _failure(one, event)) is not None]
+            self.phase = WHOLE
+        except BaseException:
+            self.phase = CHANGING
+            raise
+        for failure in failures:
+            if not isinstance(failure, Exception):
+                raise failure  # an interrupt
+        if failures:
+            raise ListenerFailed(
+                f"listener: expected no error, got {type(failures[0]).__name__}: {failures[0]}; "
+                f"event {event.number} happened all the same, and every other listener has it"
+            ) from failures[0]
 
     # -- arrivals --------------------------------------------------------------------------------
 
-    def _replay_arrival(self, event: Arrived) -> None:
-        point, cost = self.belief.recall(event.x), expect.positive("cost", event.cost)
-        wants_label = expect.truth("wants_label", event.wants_label)
-        expect.one_of("by", event.by, ("rule", "warmup", "person"))
-        propensity = expect.probability("propensity", event.propensity)
-        if event.labeller is not None:
-            self._prices.check_labeller(event.labeller)
-        audited = event.reason == "audited"
-        predicted = expect.finite("predicted", event.predicted) if audited else None
-        ambiguous, new = expect.truth("ambiguous", event.ambiguous), self._book.check_new(event.id)
-        if audited:
-            self._check_audited(event)
-        id = self._book.id_for(new, self.rounds + 1)
-        self._ambiguous += ambiguous
-        label = Label(point, cost, asked=event.labeller, audited=audited) if wants_label else None
-        self._arrive(id, point, None, label, event.by)
-        if event.by == "rule":
-            self._follow(id, label, propensity, event.reason, predicted)
-
-    def _check_audited(self, event: Arrived) -> None:
-        """What was drawn was drawn by an audit that went on, and bought."""
-        if self._auditing is None or event.by != "rule" or not event.wants_label:
-            expect.refuse("reason", "no audit, as there was none", event.reason)
-        self._auditing.check_audit(event.id)
-
-    def _arrive(self, id: str, point: Any, view: View | None, label: Label | None, by: By) -> None:
-        self.rounds += 1
-        self.belief.arrive(point, view)
-        if label is None:
-            self._book.pass_by(id, point, self.rounds)
-        else:
-            self._buy(id, view, label)
-        if self._rule_observes and by == "rule":
-            self.rule.observe(labelled=label is not None and not label.audited)
-
-    def _follow(
-        self, id: str, label: Label | None, propensity: float, reason: str, predicted: float | None
+    def arrive(
+        self,
+        decision: Decision,
+        point: Any,
+        view: View | None,
+        given: Cost | None = None,
+        predicted: float | None = None,
     ) -> None:
-        """The rule answered; its audit goes on."""
-        if self._auditing is None:
-            return
-        noise_std = None
-        if label is not None and label.audited:
-            noise_std = self._prices.noise_of(label.asked).get("noise_std", self.belief.traits.noise_std)
-        self._auditing.follow(id, self.rounds, label is not None, propensity, reason, predicted, noise_std)
+        """A point came and was decided on."""
+        self.rounds = decision.round
+        self.number += 1
+        self.belief.arrive(point, view)
+        if decision.wants_label:
+            self._buy(Entry(decision.id, self.number, point, decision, given), decision, view)
+        else:
+            self.book.pass_by(decision.id, (self.number, point, decision, given))
+        if decision.ambiguous:
+            self.ambiguous += 1
+        if decision.by == "rule":
+            if self.rule_observes:
+                audited = decision.reason == "audited"
+                self.rule.observe(labelled=decision.wants_label and not audited)
+            if self.auditing is not None:
+                self._follow(self.number, decision, predicted)
 
-    def _buy(self, id: str, view: View | None, label: Label) -> None:
-        label.round, label.warmup = self.rounds, self._warmup.ask()
-        self.belief.ask(id, label.x, view, **self._prices.noise_of(label.asked))
-        self._book.ask(id, label)
-        self.rule.bought(label.round, label.cost, audited=label.audited)
+    def _buy(self, entry: Entry, decision: Decision, view: View | None) -> None:
+        entry.warmup = self.warmup.ask()
+        self.belief.ask(entry.key, entry.x, view, **self.costs.noise_of(decision.labeller))
+        self.book.ask(entry, decision.cost)
+        self.rule.bought(decision.round, decision.cost, audited=decision.reason == "audited")
+
+    def _follow(self, key: int, decision: Decision, predicted: float | None) -> None:
+        """The rule answered; its audit goes on."""
+        assert self.auditing is not None
+        noise_std = None
+        if decision.reason == "audited":
+            noise_std = self.costs.noise_of(decision.labeller).get("noise_std", self.belief.traits.noise_std)
+        self.auditing.follow(key, decision, predicted, noise_std)
 
     # -- labels ----------------------------------------------------------------------------------
 
-    def _tell(self, id: str, y: float, labeller: str | None) -> Prediction:
-        label, noise = self._book.awaited.get(id), self._prices.noise_of(labeller)
-        if label is None:
-            prediction = self._learn_late(id, y, noise)
+    def tell(self, entry: Entry, y: float, labeller: str | None) -> Prediction:
+        """The label of an arrival came: awaited, or though nobody asked, or after it was withdrawn."""
+        self.number += 1
+        noise = self.costs.noise_of(labeller)
+        awaited = entry.id in self.book.awaited
+        if awaited:
+            new = noise if labeller is not None and labeller != entry.asked_of else {}
+            prediction = self.belief.tell(entry.key, entry.x, y, **new)
         else:
-            prediction = self.belief.tell(id, label.x, y, **(noise if labeller != label.asked else {}))
-        if self._book.tell(id, y, labeller).warmup:
-            self._warmup.tell()
-        if self._auditing is not None:
-            self._auditing.tell(id, y, noise.get("noise_std"))
+            age = self.rounds - entry.round if entry.decision is not None else 0
+            prediction = self.belief.learn(entry.x, y, entry.key, age=age, **noise)
+        self.book.tell(entry, y, labeller)
+        if awaited and entry.warmup:
+            self.warmup.tell()
+        if self.auditing is not None:
+            self.auditing.tell(entry.key, y, noise.get("noise_std"))
         return prediction
 
-    def _learn_late(self, id: str, y: float, noise: dict[str, Any]) -> Prediction:
-        """A label that nobody asked for, as old as its arrival: a belief that forgets is told so."""
-        point, round = self._book.unasked[id]
-        if getattr(self.belief, "forgetting", None) is not None:
-            noise = {**noise, "age": self.rounds - round}
-        return self.belief.learn(point, y, id, **noise)
+    def check_labeller(self, entry: Entry, labeller: Any) -> str:
+        """Who gave the label of this entry."""
+        return self.costs.check_labeller(labeller, entry.asked_of)
 
-    def _learn(self, event: Learnt) -> None:
-        if event.labeller is not None:
-            self._prices.check_labeller(event.labeller)
-        point, y = self.belief.recall(event.x), expect.finite("y", event.y)
-        self.belief.learn(point, y, None, **self._prices.noise_of(event.labeller))
+    def correct(self, entry: Entry, y: float) -> None:
+        """A told label changes its value."""
+        self.number += 1
+        assert entry.y is not None
+        self.belief.correct(entry.key, entry.x, entry.y, y)
+        entry.y = y
+        if self.auditing is not None and entry.key in self.auditing.trail:
+            self.auditing.trail.correct(entry.key, y)
 
-    def _check_labeller(self, id: str, labeller: Any) -> str:
-        asked = self._book.awaited.get(id)
-        return self._prices.check_labeller(labeller, None if asked is None else asked.asked)
+    def withdraw(self, entry: Entry, charged: bool) -> None:
+        """A label goes, awaited or told."""
+        self.number += 1
+        told, warmup = entry.y is not None, entry.warmup and entry.withdrawn is None
+        self.belief.withdraw(entry.key, entry.x, entry.y)
+        given_back = self.book.withdraw(entry, charged=charged)
+        if warmup:
+            self.warmup.withdraw(told=told)
+        if given_back and entry.round > self.since:
+            self.rule.returned(entry.round, entry.cost, audited=entry.audited)
+        if self.auditing is not None and entry.key in self.auditing.trail:
+            self.auditing.trail.withdraw(entry.key)
 
-    def _correct(self, id: str, y: float) -> None:
-        label = self._book.check_told(id)
-        assert label.y is not None
-        self.belief.correct(id, label.x, label.y, y)
-        label.y = y
-        if self._auditing is not None:
-            self._auditing.correct(id, y)
-
-    def _withdraw(self, id: str, charged: bool) -> None:
-        label = self._book.check_held(id)
-        self.belief.withdraw(id, label.x, label.y)
-        self._book.withdraw(id, charged=charged)
-        if label.warmup:
-            self._warmup.withdraw(told=label.y is not None)
-        if label.round > self._since and not charged:
-            self.rule.returned(label.round, label.cost, audited=label.audited)
-        if self._auditing is not None:
-            self._auditing.withdraw(id)
-
-    def _reprice(self, event: Repriced, own: list[type[Rule]]) -> None:
-        prices = self._prices.changed(event.label_cost, event.labellers, event.error_cost)
-        if event.rule is None:
-            self.rule.check_start(0, prices.cheapest)  # it has begun: only prices are new to it
-            if self._auditing is not None:
-                self._auditing.check_goes_on(prices, self.belief)
+    def reopen(self, entry: Entry) -> None:
+        """A told label is awaited again; one that nobody asked for is forgotten."""
+        self.number += 1
+        assert entry.y is not None
+        if entry.asked:
+            self.belief.reopen(entry.key, entry.x, entry.y)
+            if entry.warmup:
+                self.warmup.reopen()
+            if self.auditing is not None and entry.key in self.auditing.trail:
+                self.auditing.trail.reopen(entry.key)
         else:
-            rule = snapshot.read_rule(event.rule, own)
-            rule.fresh()
+            self.belief.withdraw(entry.key, entry.x, entry.y)
+        self.book.reopen(entry)
+
+    def learn(self, point: Any, y: float, labeller: str | None, id: str | None) -> None:
+        """A label from elsewhere."""
+        self.number += 1
+        key = None if id is None else self.number
+        self.belief.learn(point, y, key, age=0, **self.costs.noise_of(labeller))
+        if id is not None:
+            self.book.note_id(id, 0)
+            self.book.settle(Entry(id, self.number, point, None, y=y, labeller=labeller))
+
+    # -- fits and costs --------------------------------------------------------------------------
+
+    @property
+    def fit_due(self) -> bool:
+        """Whether the belief's parameters should be fitted to its labels now."""
+        return self.belief.fit_due(warm=self.warmup.over)
+
+    def adopt(self, parameters: dict[str, Any], labels: int) -> None:
+        """Go on with fitted parameters."""
+        self.belief.adopt(parameters, labels)
+        self.number += 1
+        self.fits += 1
+
+    def reprice(self, costs: Costs, rule: Rule | None) -> None:
+        """Go on with other costs, and with another rule if there is one; all of it was checked."""
+        self.number += 1
+        auditing = None if rule is None else Auditing.of(rule, costs, self.belief)
+        self.costs, self.quote = costs, costs.quote()
+        if rule is None:
+            rule, auditing, since = self.rule, self.auditing, self.since
+            self.take_rule(rule, auditing)
+            self.since = since
+            return
+        if self.rule.reservoir and not rule.reservoir:
+            self.belief.watch(0)
+        self.take_rule(rule, auditing)
+
+    def check_repriced(self, costs: Costs, rule: Rule | None) -> None:
+        """Raise unless the learner can go on with these costs and this rule."""
+        if rule is None:
+            self.rule.check_start(0, costs.cheapest)  # it has begun: only the costs are new to it
+            if self.auditing is not None:
+                self.auditing.check_goes_on(costs, self.belief)
+        else:
             check_rule(rule, self.belief)
-            rule.check_start(self.rounds, prices.cheapest)
-            if self.rule.reservoir and not rule.reservoir:
-                self.belief.watch(0)
-            self._set_rule(rule, Auditing.of(rule, prices, self.belief))
-        self._set_prices(prices)
+            rule.check_start(self.rounds, costs.cheapest)
+            Auditing.of(rule, costs, self.belief)
+
+    # -- replay ----------------------------------------------------------------------------------
+
+    def apply(self, event: Event, rules: Iterable[type[Rule]] = ()) -> None:
+        """Let an event happen as it did before. An event that cannot have happened changes nothing."""
+        self._check_next(event)
+        change = self._change(event, rules)
+        self.phase = CHANGING
+        change()
+        self.announce(event)
+
+    def _check_next(self, event: Any) -> None:
+        if not isinstance(event, Event):
+            expect.refuse("event", "an event of breakeven.values", event)
+        if event.stream != self.name:
+            raise WrongEvent(f"event: expected one of the stream {self.name!r}, got one of {event.stream!r}")
+        if event.number != self.number + 1:
+            what = "a repeat" if event.number <= self.number else "a gap"
+            raise WrongEvent(f"event: expected number {self.number + 1}, got {event.number}: {what}")
+
+    def _change(self, event: Event, rules: Iterable[type[Rule]]) -> Callable[[], object]:
+        """What an event does, all of it checked."""
+        match event:
+            case Arrived():
+                return self._arrival(event)
+            case Told():
+                y = expect.finite("y", event.y)
+                entry = self.book.tellable(event.id, y)
+                if entry.y is not None:
+                    raise WrongEvent(f"event: expected a label that is not told, got {event.id!r} told again")
+                who = None if event.labeller is None else self.check_labeller(entry, event.labeller)
+                return lambda: self.tell(entry, y, who)
+            case Corrected():
+                entry, y = self.book.told(event.id), expect.finite("y", event.y)
+                return lambda: self.correct(entry, y)
+            case Withdrawn():
+                charged = expect.truth("charged", event.charged)
+                entry = self.book.withdrawable(event.id, charged)
+                return lambda: self.withdraw(entry, charged)
+            case Reopened():
+                entry = self.book.reopenable(event.id)
+                return lambda: self.reopen(entry)
+            case Learnt():
+                return self._learning(event)
+            case Fitted():
+                parameters, labels = event.parameters, expect.whole("labels", event.labels)
+                return lambda: self.adopt(parameters, labels)
+            case Repriced():
+                return self._repricing(event, rules)
+            case Erased():
+                arrival = expect.truth("arrival", event.arrival)
+                return lambda: self._erase(arrival)
+        expect.refuse("event", "one that can happen to a learner that exists", event)
+
+    def _arrival(self, event: Arrived) -> Callable[[], object]:
+        point, decision = self.belief.recall(event.x), event.decision
+        if not isinstance(decision, Decision):
+            expect.refuse("decision", "a Decision", decision)
+        expect.positive("cost", decision.cost)
+        expect.probability("propensity", decision.propensity)
+        expect.truth("wants_label", decision.wants_label)
+        expect.text("reason", decision.reason)
+        expect.one_of("by", decision.by, get_args(By))
+        if decision.round != self.rounds + 1:
+            raise WrongEvent(f"round: expected {self.rounds + 1}, got {decision.round}")
+        if decision.labeller is not None:
+            self.costs.check_labeller(decision.labeller)
+        if (known := self.book.find(expect.name_of("id", decision.id))) is not None:
+            raise taken(known, "it arrived before")
+        predicted = None
+        if decision.reason == "audited":
+            predicted = expect.finite("predicted", event.predicted)
+            if self.auditing is None:
+                expect.refuse("reason", "no audit, as there is none", decision.reason)
+            self.auditing.check_drawn(decision, event.number)
+
+        def arrive() -> None:
+            self.book.note_id(decision.id, decision.round)
+            self.arrive(decision, point, None, event.given, predicted)
+
+        return arrive
+
+    def _learning(self, event: Learnt) -> Callable[[], object]:
+        who = None if event.labeller is None else self.costs.check_labeller(event.labeller)
+        point, y = self.belief.recall(event.x), expect.finite("y", event.y)
+        if event.id is not None and (known := self.book.find(expect.name_of("id", event.id))) is not None:
+            raise taken(known, "it was learnt or arrived before")
+        return lambda: self.learn(point, y, who, event.id)
+
+    def _repricing(self, event: Repriced, rules: Iterable[type[Rule]]) -> Callable[[], object]:
+        costs = self.costs.changed(event.label_cost, event.labellers, event.error_cost)
+        rule = None if event.rule is None else self.read_rule(event.rule, rules)
+        self.check_repriced(costs, rule)
+        return lambda: self.reprice(costs, rule)
+
+    def read_rule(self, data: Any, own: Iterable[type[Rule]]) -> Rule:
+        """A rule that an event holds, which starts afresh."""
+        try:
+            rule = rule_of(data, own)
+        except InvalidInput as error:
+            hint = "; name a class of your own with apply(event, rules=(…,))"
+            raise InvalidInput(f"{error}{hint}") from error
+        rule.fresh()
+        return rule
+
+    def _erase(self, arrival: bool) -> None:
+        self.number += 1
+        if arrival:
+            self.rounds += 1
+            self.belief.arrive(None)
 
 
-def _check_parts(belief: Any, rule: Any, warmup: int) -> None:
-    if isinstance(belief, type) or not hasattr(belief, "look"):
-        expect.refuse("belief", "a belief such as TypeMeans(noise_std=1.0)", belief)
-    check_rule(rule, belief)
-    if belief.needs_warmup and warmup == 0:
-        raise InvalidInput(
-            'warmup: expected at least 1, because fit="after_warmup" waits for it, got 0; '
-            "give a warm-up, or another fit"
-        )
+def _failure(listener: Listener, event: Event) -> BaseException | None:
+    """Tell a listener, and return what it raised."""
+    try:
+        listener(event)
+    except BaseException as error:
+        return error
+    return None
 
 
 def check_rule(rule: Any, belief: Any) -> None:
     """Raise unless it is a rule, and one that the belief can serve."""
     if not isinstance(rule, Rule):
         expect.refuse("rule", "a rule such as Threshold()", rule)
-    if rule.reservoir and not hasattr(belief, "watch"):
+    if rule.reservoir and not isinstance(belief, Watching):
         expect.refuse("belief", "one that can say what a label saves, for this rule", belief)
+
+
+def check_belief(belief: Any, warmup: int) -> None:
+    """Raise unless it is a belief that can begin with this warm-up."""
+    if isinstance(belief, type) or not callable(getattr(belief, "look", None)):
+        expect.refuse("belief", "a belief such as TypeMeans(noise_std=1.0)", belief)
+    if belief.needs_warmup and warmup == 0:
+        raise InvalidInput(
+            "warmup: expected at least 1, because the belief's fit waits for the warm-up, got 0; "
+            "give a warm-up, or another fit"
+        )

@@ -44,10 +44,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     def _prices(self) -> list[str]:
         lines = [
-            f"{'price of a label':<18}{one.price:>12,.2f}   ({name}, noise {one.noise_std:.4g})"
+            f"{'cost of a label ':<18}{one.cost:>12,.2f}   ({name}, noise {one.noise_std:.4g})"
             for name, one in self.labellers.items()
-        ] or [f"price of a label  {self.label_cost:>12,.2f}"]
-        return lines if self.error_cost == 1.0 else [*lines, f"price of an error {self.error_cost:>12,.2f}"]
+        ] or [f"cost of a label   {self.label_cost:>12,.2f}"]
+        return lines if self.error_cost == 1.0 else [*lines, f"cost of an error  {self.error_cost:>12,.2f}"]
 
 
 def horizon_passed(rule: Rule, rounds: int) -> int | None:

@@ -43,3 +43,8 @@ class Warmup(msgspec.Struct):
         if not self.over:
             self.asked -= 1
             self.told -= told
+
+    def reopen(self) -> None:
+        """One of its labels, told by mistake, is awaited again; a warm-up that is over stays over."""
+        if not self.over:
+            self.told -= 1

@@ -1,18 +1,17 @@
 """When a label is worth its price. A rule sees a small view of the belief, the round and the price."""
 
 from breakeven.rules.audit import Audit
+from breakeven.rules.baselines import Always, Never, RandomSelect, VariableUncertainty
 from breakeven.rules.budget import Budget
-from breakeven.rules.constant import Always, Never
 from breakeven.rules.draws import Draws
 from breakeven.rules.queue import Queue
-from breakeven.rules.random_select import RandomSelect
-from breakeven.rules.rule import Rule
+from breakeven.rules.rule import Rule, Wrapper
+from breakeven.rules.rule_data import RULES, rule_data, rule_of
 from breakeven.rules.threshold import Threshold
 from breakeven.rules.value import Value
-from breakeven.rules.variable_uncertainty import VariableUncertainty
-from breakeven.rules.wrapper import Wrapper
 
 __all__ = [
+    "RULES",
     "Always",
     "Audit",
     "Budget",
@@ -25,4 +24,6 @@ __all__ = [
     "Value",
     "VariableUncertainty",
     "Wrapper",
+    "rule_data",
+    "rule_of",
 ]

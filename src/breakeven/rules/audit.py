@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from breakeven import theory
 from breakeven.errors import expect
-from breakeven.rules.wrapper import Wrapper
+from breakeven.rules.rule import Wrapper
 from breakeven.values import Offer, Verdict, View, best_offer
 
-REASONS = ("audited", "no_audit_money")  # which only an audit gives
-STREAM = 1  # of the view's random numbers; stream 0 is for rules that draw
+AUDIT_REASONS = ("audited", "no_audit_money")  # which only an audit gives
+AUDIT_DRAWS = 1  # of the view's random numbers; stream 0 is for rules that draw
 
 
 class Audit(Wrapper):
@@ -57,9 +57,9 @@ class Audit(Wrapper):
 
     def decide(self, view: View) -> Verdict:
         """Yes to what is drawn, else what the rule says; nothing is drawn that may not be bought."""
-        drawn = view.uniform(STREAM) < self.rate
+        drawn = view.uniform(AUDIT_DRAWS) < self.rate
         verdict = self.rule.decide(view)
-        if verdict.reason in REASONS:
+        if verdict.reason in AUDIT_REASONS:
             name = f"{type(self.rule).__name__}.decide reason"
             expect.refuse(name, "one that is not reserved for audits", verdict.reason)
         if self.stopped is not None:
@@ -79,7 +79,7 @@ class Audit(Wrapper):
 
     def instead(self, view: View, verdict: Verdict, offers: tuple[Offer, ...]) -> Verdict:
         """The answer where there is money for audits only: what the rule wants is declined as well."""
-        if view.uniform(STREAM) < self.rate:
+        if view.uniform(AUDIT_DRAWS) < self.rate:
             return _audited(verdict, self.rate, offers)
         return replace(left_out(verdict), propensity=self.rate)
 

@@ -1,29 +1,70 @@
 """A hard limit on what is spent on labels, overall and in any stretch of rounds.
 
-Labels count at their price from the moment they are asked for. The less is left, the dearer a label looks to
-the rule inside, so that money does not run out all at once. Money for audits is set aside first.
+A label counts at its cost from the moment it is asked for. The less money is left, the higher the price that
+the rule inside sees, so that money does not run out all at once. Money for audits is set aside first.
 """
 
 from copy import copy
 from math import sqrt
 from typing import Any
 
-from msgspec import field
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from breakeven.errors import expect
 from breakeven.rules.audit import Audit, left_out
-from breakeven.rules.money import Bought, Cap, Spending
-from breakeven.rules.rule import Rule
-from breakeven.rules.wrapper import Wrapper
-from breakeven.values import Offer, Verdict, View, best_offer
+from breakeven.rules.rule import Rule, Wrapper
+from breakeven.values import NO_SUM, ExactSum, Offer, Verdict, View, best_offer
 
 IN_BUDGET = {
     "unsure": "unsure_in_budget",
     "sure": "sure_in_budget",
     "sure_from_start": "sure_in_budget",
 }
-LIMITS = ("no_money", "no_audit_money", "queue_full")  # whatever a label is worth
+NO_LABEL = ("no_money", "no_audit_money", "queue_full")  # reasons that hold whatever a label is worth
+SCARCEST = 1e9  # the factor on prices when nothing is left: a rule that wants a label even so is told no
+
+
+class Bought(Struct, frozen=True, gc=False, array_like=True):
+    """A label bought: when, for how much, and whether it was an audit."""
+
+    round: int
+    cost: float
+    audited: bool
+
+
+class Spending(Struct, frozen=True, gc=False):
+    """What was spent, and how much of it on audits; adding gives a new one."""
+
+    all: ExactSum = NO_SUM
+    audits: ExactSum = NO_SUM
+
+    def plus(self, cost: float, *, audited: bool) -> "Spending":
+        """Count one more; a cost below zero is given back."""
+        return Spending(self.all.plus(cost), self.audits.plus(cost) if audited else self.audits)
+
+
+class Cap(Struct, frozen=True, gc=False):
+    """One limit at one moment: the money, what is spent of it, and how much of it is reserved for audits."""
+
+    money: float
+    spent: Spending
+    reserve: float = 0.0
+
+    @property
+    def kept(self) -> float:
+        """What is still set aside for audits."""
+        return max(self.reserve - self.spent.audits.value, 0.0)
+
+    @property
+    def scarcity(self) -> float:
+        """All that is not for audits, over what is left of it: 1 at first."""
+        left, most = self.money - self.spent.all.value - self.kept, self.money - self.reserve
+        return most / left if left * SCARCEST > most else SCARCEST
+
+    def allows(self, cost: float, *, audit: bool = False) -> bool:
+        """Whether a label may be bought; only an audit may touch what is set aside."""
+        return self.spent.all.plus(cost).plus(0.0 if audit else self.kept).value <= self.money
 
 
 class Budget(Wrapper):
@@ -73,7 +114,7 @@ class Budget(Wrapper):
         super().check_start(rounds, cost)
         for name, money in (("total", self.total), ("per", self.per and self.per[0])):
             if money is not None and money < cost:
-                expect.refuse(name, f"at least {cost:g}, the price of one label", money)
+                expect.refuse(name, f"at least {cost:g}, the cost of one label", money)
 
     def describe(self) -> dict[str, Any]:
         """What it is now: the limits, and what is left."""
@@ -217,7 +258,7 @@ def _dearer(view: View, factor: float) -> View:
 def _reason(verdict: Verdict, offer: Offer) -> str:
     """The rule spoke of a price that is not the one paid."""
     worth = verdict.worth
-    if verdict.reason in LIMITS:
+    if verdict.reason in NO_LABEL:
         return verdict.reason
     if not verdict.wants_label and worth is not None and worth > offer.price:
         return "kept_for_later"

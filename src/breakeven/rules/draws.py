@@ -3,39 +3,58 @@
 So replaying, batching and restoring need no generator state beyond the seed.
 """
 
+from hashlib import blake2b
+
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 256
-NEXT_BLOCK = 2**192 - BLOCK // 4  # a block has its own highest word of the counter, which counts by fours
+DRAWN_AT_ONCE = 256
+NEXT_DRAWS = 2**192 - DRAWN_AT_ONCE // 4  # a block has its own highest word of the counter: it counts by 4
+
+
+def name_words(name: str) -> list[int]:
+    """A stream's name as numbers to seed with; none for a stream without a name.
+
+    >>> name_words(""), len(name_words("clinic"))
+    ([], 2)
+    """
+    digest = blake2b(name.encode(), digest_size=16).digest() if name else b""
+    return [int.from_bytes(digest[i : i + 8], "big") for i in range(0, len(digest), 8)]
 
 
 class Draws:
-    """Uniform numbers in [0, 1): one for every round, and a further one for every further stream of numbers.
+    """Uniform numbers in [0, 1): one for every round, from a seed and the name of the stream.
 
-    >>> Draws(seed=7)(1000) == Draws(seed=7)(1000)
+    Several series of numbers are told apart by `stream`: 0 for rules that draw, 1 for audits.
+
+    >>> Draws(seed=7)(1000) == Draws(seed=7)(1000) != Draws(seed=7, name="clinic")(1000)
     True
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, name: str = "") -> None:
         self.seed = seed
+        words = name_words(name)
+        self._key = seed if not words else (words[0] << 64 | words[1]) ^ seed
         self._kept: dict[int, tuple[int, list[float]]] = {}  # by stream: its last block
 
     def __call__(self, round: int, stream: int = 0) -> float:
         """The number that belongs to this round."""
-        block, place = divmod(round, BLOCK)
+        block, place = divmod(round, DRAWN_AT_ONCE)
         kept = self._kept.get(stream)
         if kept is None or kept[0] != block:
-            kept = self._kept[stream] = block, self.many(block * BLOCK, BLOCK, stream).tolist()
+            kept = self._kept[stream] = (
+                block,
+                self.many(block * DRAWN_AT_ONCE, DRAWN_AT_ONCE, stream).tolist(),
+            )
         return kept[1][place]
 
     def many(self, first: int, count: int, stream: int = 0) -> NDArray[np.float64]:
-        """The numbers of so many rounds, from `first` on."""
-        block, place = divmod(first, BLOCK)
-        numbers = np.empty((-(-(place + count) // BLOCK), BLOCK))
-        counter = np.random.Philox(key=self.seed, counter=[0, 0, stream, block])
+        """The numbers of `count` rounds, from `first` on."""
+        block, place = divmod(first, DRAWN_AT_ONCE)
+        numbers = np.empty((-(-(place + count) // DRAWN_AT_ONCE), DRAWN_AT_ONCE))
+        counter = np.random.Philox(key=self._key, counter=[0, 0, stream, block])
         draw = np.random.Generator(counter).random
         for row in numbers:
             draw(out=row)
-            counter.advance(NEXT_BLOCK)
+            counter.advance(NEXT_DRAWS)
         return numbers.reshape(-1)[place : place + count]

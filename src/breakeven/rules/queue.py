@@ -1,12 +1,12 @@
-"""At most so many labels awaited at once: people who label have only so many hands."""
+"""A limit on how many labels are awaited at once, for people who can only label a few at a time."""
 
 from typing import ClassVar
 
 from breakeven.errors import expect
-from breakeven.rules.wrapper import Wrapper
+from breakeven.rules.rule import Wrapper
 from breakeven.values import Verdict, View
 
-FULL = Verdict(False, reason="queue_full")
+QUEUE_FULL = Verdict(False, reason="queue_full")
 
 
 class Queue(Wrapper):
@@ -27,8 +27,8 @@ class Queue(Wrapper):
 
     def decide(self, view: View) -> Verdict:
         """No while the queue is full."""
-        return FULL if view.awaited >= self.most else self.rule.decide(view)
+        return QUEUE_FULL if view.awaited >= self.most else self.rule.decide(view)
 
     def forbids(self, view: View) -> str | None:
         """Nobody may go past a full queue."""
-        return FULL.reason if view.awaited >= self.most else self.rule.forbids(view)
+        return QUEUE_FULL.reason if view.awaited >= self.most else self.rule.forbids(view)

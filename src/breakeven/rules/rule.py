@@ -1,6 +1,6 @@
-"""What a rule is: a pure answer to a view, and a memory of what came of it.
+"""What a rule is: a pure answer to a view, and a memory of what came of it; and a rule around a rule.
 
-`decide` changes nothing; the learner tells a rule what happened, live and in replay alike, so that replaying
+`decide` changes nothing. The learner tells a rule what happened, live and in replay alike, so that replaying
 outcomes leaves the rule as it was. All fields are kept in snapshots.
 """
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 from msgspec.structs import asdict
 
+from breakeven.errors import expect
 from breakeven.values import Offer, Verdict, View
 
 if TYPE_CHECKING:
@@ -31,15 +32,15 @@ class Rule(msgspec.Struct):
         raise NotImplementedError
 
     def observe(self, *, labelled: bool) -> None:
-        """Remember an answer of its own, and no one else's; most rules need not."""
+        """Remember an answer that this rule gave; most rules need not."""
 
     def fresh(self) -> None:
-        """Forget all that happened: a learner begins with this rule, perhaps after another one did."""
+        """Forget everything that happened: a learner begins with this rule."""
 
     # -- limits ----------------------------------------------------------------------------------
 
     def check_start(self, rounds: int, cost: float) -> None:
-        """Raise `InvalidInput` if it cannot begin after so many rounds, with labels from this cost on."""
+        """Raise `InvalidInput` if it cannot begin after this many rounds, with labels from this cost on."""
 
     def forbids(self, view: View) -> str | None:
         """The reason why no label may be bought now, whoever wants it; None if one may."""
@@ -86,6 +87,73 @@ class Rule(msgspec.Struct):
     def describe(self) -> dict[str, Any]:
         """What this rule is now, for people."""
         return {"kind": type(self).__name__, **{name: _plain(value) for name, value in asdict(self).items()}}
+
+
+class Wrapper(Rule):
+    """A rule around another rule. Whatever a subclass does not override is passed to the rule inside.
+
+    >>> from breakeven.rules import Threshold
+    >>> [type(one).__name__ for one in Wrapper(Threshold()).layers]
+    ['Wrapper', 'Threshold']
+    """
+
+    rule: Rule
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rule, Rule):
+            expect.refuse("rule", "a rule such as Threshold()", self.rule)
+
+    def observe(self, *, labelled: bool) -> None:
+        """Pass it on."""
+        self.rule.observe(labelled=labelled)
+
+    def fresh(self) -> None:
+        """Pass it on."""
+        self.rule.fresh()
+
+    def check_start(self, rounds: int, cost: float) -> None:
+        """Pass it on."""
+        self.rule.check_start(rounds, cost)
+
+    def forbids(self, view: View) -> str | None:
+        """What the rule inside forbids."""
+        return self.rule.forbids(view)
+
+    def offers(self, view: View, *, audit: bool = False) -> tuple[Offer, ...]:
+        """Those that the rule inside leaves."""
+        return self.rule.offers(view, audit=audit)
+
+    def exhausted(self, view: View) -> bool:
+        """Whether the rule inside has no money any more."""
+        return self.rule.exhausted(view)
+
+    def bought(self, round: int, cost: float, *, audited: bool) -> None:
+        """Pass it on."""
+        self.rule.bought(round, cost, audited=audited)
+
+    def returned(self, round: int, cost: float, *, audited: bool) -> None:
+        """Pass it on."""
+        self.rule.returned(round, cost, audited=audited)
+
+    @property
+    def layers(self) -> tuple[Rule, ...]:
+        """The wrapper itself and what is inside it."""
+        return (self, *self.rule.layers)
+
+    @property
+    def reservoir(self) -> int:
+        """As many as the rule inside needs."""
+        return self.rule.reservoir
+
+    @property
+    def horizon(self) -> int | None:
+        """That of the rule inside."""
+        return self.rule.horizon
+
+    @property
+    def audit(self) -> "Audit | None":
+        """That of the rule inside."""
+        return self.rule.audit
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ CLOCKS = ("type", "stream")
 
 
 class Threshold(Rule):
-    """Label iff the uncertainty exceeds scale · unit · (price / clock) ** exponent.
+    """Label iff the uncertainty exceeds scale · unit · (price / label_scale / clock) ** exponent.
 
     Belief and kernel give unit and exponent. `clock="type"` counts the arrivals of this type (the paper's
     text), `"stream"` all rounds (its discrete figures); a Gaussian process always counts rounds.
@@ -35,8 +35,21 @@ class Threshold(Rule):
             clock = view.round
         price = view.price / traits.label_scale
         limit = theory.threshold(price, clock, traits.exponent, traits.unit, self.scale)
-        if view.uncertainty > limit:
-            return Verdict(True, limit, "first_of_type" if view.labels == 0 and view.arrivals else "unsure")
-        if traits.prior_std <= limit:
-            return Verdict(False, limit, "sure_from_start")
-        return Verdict(False, limit, "on_their_way" if view.prediction.std == inf else "sure")
+        wanted = view.uncertainty > limit
+        first = view.labels == 0 and view.arrivals is not None
+        return Verdict(
+            wanted, limit, self.reason(wanted, first, traits.prior_std <= limit, view.prediction.std == inf)
+        )
+
+    @staticmethod
+    def reason(wanted: bool, first: bool, sure_prior: bool, untold: bool) -> str:
+        """Why it was decided so.
+
+        `first`: nothing of this type was labelled; `sure_prior`: even without labels the uncertainty would be
+        small enough; `untold`: no label of this type has been told.
+        """
+        if wanted:
+            return "first_of_type" if first else "unsure"
+        if sure_prior:
+            return "sure_from_start"
+        return "on_their_way" if untold else "sure"

@@ -48,36 +48,33 @@ class Value(Rule):
         """How many arrivals are expected after this round."""
         return round if self.horizon is None or round > self.horizon else self.horizon - round
 
-    def outlasts(self, round: int) -> bool:
-        """Whether the horizon is known and not yet passed."""
-        return self.horizon is not None and round <= self.horizon
-
     def decide(self, view: View) -> Verdict:
         """Take the offer that brings most beyond its price, if one does."""
         offers = view.offers or (Offer(view.price, view.traits.noise_std),)
         worths = [self._worth(view, offer) for offer in offers]
         best = max(range(len(offers)), key=lambda i: _gain(worths[i], offers[i]))
         worth, offer = worths[best], offers[best]
-        return Verdict(
-            worth > offer.price,
-            reason=self.reason(worth, offer.price, view.round),
-            worth=worth,
-            labeller=offer.labeller,
-        )
+        wanted, late = worth > offer.price, self.horizon is not None and view.round > self.horizon
+        reason = self.reason(wanted, worth == inf, worth == 0.0, late)
+        return Verdict(wanted, reason=reason, worth=worth, labeller=offer.labeller)
 
     def _worth(self, view: View, offer: Offer) -> float:
         saving = view.saves(offer.noise_std)
         here = saving.here if self.scored == "truth" else saving.outright
         return here if here == inf else here + saving.over(self.left(view.round), lessons=self.lessons)
 
-    def reason(self, worth: float, price: float, round: int) -> str:
-        """Why a label of this worth is bought at this price, or not."""
-        if worth == inf:
+    @staticmethod
+    def reason(wanted: bool, nothing_known: bool, enough: bool, late: bool) -> str:
+        """Why it was decided so.
+
+        `nothing_known`: the worth is infinite; `enough`: it is 0, as the labels that will tell are awaited;
+        `late`: the horizon has passed.
+        """
+        if nothing_known:
             return "nothing_known"
-        if worth == 0.0:
+        if enough:
             return "enough_on_their_way"
-        late = "" if self.horizon is None or self.outlasts(round) else "_late"
-        return ("worth_it" if worth > price else "not_worth_it") + late
+        return ("worth_it" if wanted else "not_worth_it") + ("_late" if late else "")
 
 
 def _gain(worth: float, offer: Offer) -> tuple[float, float]:

@@ -17,7 +17,6 @@ from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.learner import bulk as loops
-from breakeven.rules import Always, RandomSelect, Rule, Threshold, Value
 from breakeven.tables.cases import Cases
 from breakeven.values import Decision
 
@@ -39,6 +38,8 @@ DECIDED: dict[str, Any] = {
     "stretch": pl.Float64,
     "labeller": pl.String,
     "worth": pl.Float64,
+    "by": pl.String,
+    "round": pl.UInt32,
 }
 
 
@@ -61,7 +62,7 @@ class Record:
         self._fresh.append(
             (
                 one.wants_label, prediction.mean, *spread, one.threshold, one.cost, one.propensity,
-                one.reason, one.exact, one.ambiguous, one.stretch, one.labeller, one.worth,
+                one.reason, one.exact, one.ambiguous, one.stretch, one.labeller, one.worth, one.by, one.round,
             )
         )  # fmt: skip
 
@@ -108,67 +109,39 @@ class Record:
 # -- compiled loops ------------------------------------------------------------------------------------
 
 
-def compiles(learner: Learner, rounds: int, *, named: bool) -> bool:
-    """Whether this many rounds run in compiled loops, and in a way whose decisions we can put together."""
-    plain = isinstance(learner.rule, Threshold | RandomSelect | Always | Value)
-    return plain and loops.pays(learner, rounds, named=named)
+def compiles(learner: Learner, rounds: int) -> bool:
+    """Whether this many rounds run in compiled loops."""
+    return loops.pays(learner.state, rounds)
 
 
 def decide_and_tell(learner: Learner, types: pl.Series, labels: Array, ids: list[str] | None) -> pl.DataFrame:
     """Run types through a learner, each label told at once; the decisions."""
-    y = expect.column("labels", labels, len(types))
+    y, first = expect.column("labels", labels, len(types)), learner.rounds + 1
     points = types.to_numpy() if types.dtype.is_integer() else learner.belief.points(types.to_list())
-    before, first = loops.Before.empty(len(types)), learner.rounds + 1
-    answers = loops.replay(learner, points, y, true=False, before=before, ids=ids)
+    answers, before, reasons, propensity = loops.replay(
+        learner.state, points, y, true=False, full=True, ids=ids
+    )
+    assert before is not None
+    assert reasons is not None
     frame = pl.DataFrame(
         {
             "wants_label": answers.wants_label,
             **before._asdict(),
             "uncertainty": answers.uncertainty,
             "threshold": answers.threshold,
+            "reason": pl.Series(reasons.words, dtype=pl.String).gather(reasons.codes),
         }
     )
+    drawn = pl.col("wants_label").cast(pl.Float64) if propensity is None else pl.lit(propensity)
     return frame.with_columns(
         pl.lit(learner.belief.traits.noise_std).alias("noise_std"),
         pl.lit(learner.label_cost).alias("cost"),
-        _propensity(learner).alias("propensity"),
-        _reason(learner, first).alias("reason"),
+        drawn.alias("propensity"),
         pl.lit(True).alias("exact"),
         pl.lit(False).alias("ambiguous"),
         pl.lit(1.0).alias("stretch"),
         pl.lit(None, dtype=pl.String).alias("labeller"),
+        pl.lit("rule").alias("by"),
+        pl.int_range(first, first + pl.len()).alias("round"),
         pl.col("worth").fill_nan(None) * learner.error_cost,
     )
-
-
-def _propensity(learner: Learner) -> pl.Expr:
-    rule = learner.rule
-    return (
-        pl.lit(rule.probability) if isinstance(rule, RandomSelect) else pl.col("wants_label").cast(pl.Float64)
-    )
-
-
-def _reason(learner: Learner, first: int) -> pl.Expr:
-    """The codes that the rules give one by one; these rounds begin with the `first`."""
-    cases = _reasons(learner.rule, pl.col("wants_label"), pl.int_range(first, first + pl.len()))
-    return pl.coalesce(pl.when(case).then(pl.lit(code)) for code, case in cases.items())
-
-
-def _reasons(rule: Rule, wanted: pl.Expr, round: pl.Expr) -> dict[str, pl.Expr]:
-    """When each code is given, unless one before it is; every label was told at once, so none is awaited."""
-    match rule:
-        case Value():
-            late = pl.lit(False) if rule.horizon is None else round > rule.horizon
-            return {
-                "nothing_known": pl.col("worth").is_infinite(),
-                "worth_it_late": wanted & late,
-                "not_worth_it_late": late,
-                "worth_it": wanted,
-                "not_worth_it": ~wanted,
-            }
-        case Threshold():
-            first = wanted & pl.col("uncertainty").is_infinite()
-            return {"first_of_type": first, "unsure": wanted, "sure": ~wanted}
-        case RandomSelect():
-            return {"drawn": wanted, "not_drawn": ~wanted}
-    return {"always": pl.lit(True)}

@@ -102,7 +102,7 @@ class _Walk:
             self._step()
         if self.done == rounds or self._stop():
             return
-        if compiles(self._learner, rounds - self.done, named=self._cases.ids is not None):
+        if compiles(self._learner, rounds - self.done):
             self._compiled()
         else:
             self._replayed()

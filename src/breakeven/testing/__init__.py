@@ -5,8 +5,7 @@ to have each named. Every check says which beliefs and rules it holds for. A rul
 room for a few labels: checks buy up to three before one comes.
 """
 
-from breakeven.testing.check import Check, Make, Scope
-from breakeven.testing.stream import Stream
+from breakeven.testing.contract import Check, LabelledStream, Make, Scope
 from breakeven.testing.suite import CHECKS, check_learner, checks_for
 
-__all__ = ["CHECKS", "Check", "Make", "Scope", "Stream", "check_learner", "checks_for"]
+__all__ = ["CHECKS", "Check", "LabelledStream", "Make", "Scope", "check_learner", "checks_for"]

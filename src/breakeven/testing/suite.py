@@ -1,12 +1,11 @@
 """All checks, and running those that hold for a learner."""
 
-from breakeven.testing import batches, deciding, keeping, labels
-from breakeven.testing.check import Check, Make
-from breakeven.testing.stream import Stream
+from breakeven.testing import decision_checks, label_checks, state_checks
+from breakeven.testing.contract import Check, LabelledStream, Make
 
 CHECKS = [
     one
-    for module in (deciding, labels, batches, keeping)
+    for module in (decision_checks, label_checks, state_checks)
     for one in vars(module).values()
     if isinstance(one, Check)
 ]
@@ -18,13 +17,13 @@ def checks_for(make: Make) -> list[Check]:
     return [one for one in CHECKS if one.scope.covers(learner)]
 
 
-def check_learner(make: Make, stream: Stream | None = None) -> list[str]:
+def check_learner(make: Make, stream: LabelledStream | None = None) -> list[str]:
     """Run every check that holds for the learners `make` gives; the names of those run.
 
     `stream` brings points and labels of your own where the belief takes unusual ones.
 
     >>> from breakeven import Always, Learner, TypeMeans
-    >>> names = check_learner(lambda: Learner(TypeMeans(noise_std=1.0), Always(), label_cost=1.0))
+    >>> names = check_learner(lambda: Learner(TypeMeans(noise_std=1.0), Always(), label_cost=1.0, keep=50))
     >>> "late_labels_lead_to_the_same_decisions" in names
     True
     """

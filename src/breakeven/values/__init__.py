@@ -1,30 +1,49 @@
 """Frozen values that travel between the layers: predictions, decisions, events, and what a report shows.
 
-They are plain data: `msgspec.json.encode` writes them as they are, with null for ∞ and NaN.
+They are plain data; `breakeven.wire` writes them as JSON or MessagePack and reads them back.
 """
 
-from breakeven.values.audit import Assumption, AuditReport, Interval
+from breakeven.values.audit_report import Assumption, AuditReport, Interval
 from breakeven.values.bill import Bill, BillRow, Sweep
-from breakeven.values.decision import Decision
-from breakeven.values.events import Arrived, Corrected, Event, Fitted, Learnt, Repriced, Told, Withdrawn
-from breakeven.values.exact import ExactSum
+from breakeven.values.decision import WORDING, By, Decision, Offer, Prediction
+from breakeven.values.events import (
+    AnyEvent,
+    Arrived,
+    Corrected,
+    Cost,
+    Created,
+    Erased,
+    Event,
+    Fitted,
+    Learnt,
+    Reopened,
+    Repriced,
+    Told,
+    Withdrawn,
+)
 from breakeven.values.exhibit import Cell, Chart, Figure, Line, Note, Section, Table
-from breakeven.values.labeller import Labeller
-from breakeven.values.prediction import Prediction
-from breakeven.values.view import COMING, UNKNOWN, Offer, Saving, Traits, Verdict, View, best_offer
+from breakeven.values.sums import NO_SUM, ExactSum
+from breakeven.values.view import COMING, UNKNOWN, Labeller, Saving, Traits, Verdict, View, best_offer
 
 __all__ = [
     "COMING",
+    "NO_SUM",
     "UNKNOWN",
+    "WORDING",
+    "AnyEvent",
     "Arrived",
     "Assumption",
     "AuditReport",
     "Bill",
     "BillRow",
+    "By",
     "Cell",
     "Chart",
     "Corrected",
+    "Cost",
+    "Created",
     "Decision",
+    "Erased",
     "Event",
     "ExactSum",
     "Figure",
@@ -36,6 +55,7 @@ __all__ = [
     "Note",
     "Offer",
     "Prediction",
+    "Reopened",
     "Repriced",
     "Saving",
     "Section",

@@ -1,12 +1,17 @@
-"""One answer of a learner, and its reason in words.
+"""One answer of a learner: the decision, the prediction that comes with it, and its reason in words.
 
-A reason is stored as a short code; the sentence is made only when somebody reads `why`. A code that
-is not in `WORDING` is taken as the sentence itself, so a rule of your own can bring its own words.
+A reason is stored as a short code; the sentence is made only when somebody reads `why`. A code that is not in
+`WORDING` is taken as the sentence itself, so a rule of your own can bring its own words.
 """
+
+from math import hypot, inf, isfinite, nan
+from typing import Literal
 
 from msgspec import Struct
 
-from breakeven.values.prediction import Prediction
+from breakeven.errors import expect
+
+By = Literal["rule", "warmup", "person"]
 
 WORDING = {
     "unsure": "Label it: the prediction {mean} is uncertain by {uncertainty}, more than the {threshold} "
@@ -28,7 +33,7 @@ WORDING = {
     "not_above_moving": "No label: the uncertainty {uncertainty} is not above the moving limit {threshold}.",
     "below_moving": "Label it: the uncertainty {uncertainty} is below the moving limit {threshold}.",
     "not_below_moving": "No label: the uncertainty {uncertainty} is not below the moving limit {threshold}.",
-    "own_rule": "So said a rule that gave no reason.",
+    "own_rule": "The rule decided so, and gave no reason.",
     "over_budget": "No label: the share of arrivals labelled lately has reached its budget.",
     "worth_it": "Label it: a label would save about {worth} in errors to come, more than the {cost} it "
     "costs.",
@@ -43,7 +48,7 @@ WORDING = {
     "are on their way.",
     "audited": "Label it: it was drawn at random to audit the rule, at a chance of {chance}.",
     "no_audit_money": "No label: an audit of it could not have been paid for, so audits end here.",
-    "no_money": "No label: its price would exceed the budget.",
+    "no_money": "No label: it would cost more than what is left of the budget.",
     "kept_for_later": "No label: one would save about {worth} in errors to come, more than the {cost} it "
     "costs, but too little for what is left of the budget.",
     "unsure_in_budget": "Label it: the prediction {mean} is uncertain by {uncertainty}, more than the "
@@ -54,15 +59,60 @@ WORDING = {
 }
 
 
-class Decision(Struct, frozen=True, gc=False):
-    """Whether one arrival's label is worth its price, and what we predict either way.
+class Prediction(Struct, frozen=True, gc=False):
+    """A normal belief about f at one point: its mean and its standard deviation.
 
-    `uncertainty` is what the rule compared with `threshold`: unlike `prediction.std` it already counts
-    labels that are awaited. `propensity` is the probability with which the label was asked for. `cost`
-    is the price of the label, paid only if it was wanted. `exact` says that nothing was approximated,
-    and `ambiguous` that for all we know the exact uncertainty lies on the other side of the threshold:
-    it is within a factor of `stretch` of ours, both ways. `labeller` is whom to ask, where there is a choice,
-    and `worth` what the label would save, in money, where the rule says so.
+    `std` is of f itself and rests on labels *told*; a label still awaited teaches nothing yet.
+
+    >>> low, high = Prediction(mean=2.0, std=0.5, noise_std=1.2).interval(0.95)
+    >>> round(low, 2), round(high, 2)
+    (1.02, 2.98)
+    """
+
+    mean: float
+    std: float
+    noise_std: float
+
+    def interval(self, level: float = 0.95, *, of: Literal["f", "label"] = "f") -> tuple[float, float]:
+        """Ends of the central interval that holds f, or a new label, with probability `level`.
+
+        >>> low, high = Prediction(mean=0.0, std=3.0, noise_std=4.0).interval(0.9, of="label")
+        >>> round(high, 3)
+        8.224
+        """
+        from statistics import NormalDist  # slow to import, rarely needed
+
+        level = expect.probability("level", level, open=True)
+        expect.one_of("of", of, ("f", "label"))
+        spread = self.std if of == "f" else hypot(self.std, self.noise_std)
+        half = -NormalDist().inv_cdf((1.0 - level) / 2.0) * spread if isfinite(spread) else inf
+        return self.mean - half, self.mean + half
+
+
+class Offer(Struct, frozen=True, gc=False):
+    """From whom a label can be had: its price in units of error, its noise, and its cost in money."""
+
+    price: float
+    noise_std: float
+    labeller: str | None = None
+    cost: float = nan
+
+    @property
+    def per_information(self) -> float:
+        """What it takes to learn as much as from one label of noise 1."""
+        return self.price * self.noise_std**2
+
+
+class Decision(Struct, frozen=True, gc=False):
+    """Whether one arrival's label is worth its cost, and what we predict either way.
+
+    `uncertainty` is what the rule compared with `threshold`: unlike `prediction.std` it already counts labels
+    that are awaited. `cost` is what the label costs, paid only if it was wanted, and `propensity` the
+    probability with which it was asked for. `exact` says that nothing was approximated; else the exact
+    uncertainty lies within a factor of `stretch` of ours, and `ambiguous` says that it may lie on the other
+    side of the threshold. `labeller` is whom to ask and `offers` are all that could be asked, where there is
+    a choice. `worth` is what the label would save, in money, where the rule says so. The decision was made
+    `by` the rule, the warm-up or a person, in this `round`.
     """
 
     id: str
@@ -78,6 +128,9 @@ class Decision(Struct, frozen=True, gc=False):
     stretch: float = 1.0
     labeller: str | None = None
     worth: float | None = None
+    by: By = "rule"
+    round: int = 0
+    offers: tuple[Offer, ...] = ()
 
     @property
     def why(self) -> str:

@@ -1,35 +1,50 @@
-"""What happened to a learner. Its state is a fold of these: same events, same order, same bits.
+"""What happened to a learner, in numbered events. Its state is a fold of these: same events, same bits.
 
-An event carries outcomes, so that replaying it decides nothing and fits nothing again.
+An event carries outcomes, so replaying it decides nothing and fits nothing again. Events of one stream are
+numbered from 1 without gaps; the first is `Created`, which says how the learner was made.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
-from breakeven.values.labeller import Labeller
+from breakeven.values.decision import Decision
+from breakeven.values.view import Labeller
+
+Cost = float | dict[str, float]
 
 
-class Arrived(Struct, frozen=True, tag=True):
-    """A point came and was decided on, `by` the rule, the warm-up or a person.
+class Event(Struct, frozen=True):
+    """One thing that happened: its number in the log of its stream, and the stream's name."""
 
-    `ambiguous`: the rule's answer rested on an approximation that could have turned it. `labeller` is who was
-    asked, where there is a choice, and `predicted` what was predicted before the label of an audit.
+    number: int
+    stream: str
+
+
+class Created(Event, frozen=True, tag=True):
+    """A learner was made, from this configuration; the number is always 1.
+
+    `state` is a snapshot, where the learner did not start from nothing: from a belief that had learnt, or
+    from a learner of another stream.
     """
 
-    id: str
+    config: dict[str, Any]
+    state: bytes | None = None
+
+
+class Arrived(Event, frozen=True, tag=True):
+    """A point came and was decided on: the point, the whole answer, and the cost that was given with it.
+
+    `predicted` is what was predicted before the label of an audit.
+    """
+
     x: Any
-    wants_label: bool
-    cost: float
-    propensity: float
-    reason: str
-    by: Literal["rule", "warmup", "person"]
-    ambiguous: bool = False
-    labeller: str | None = None
+    decision: Decision
+    given: Cost | None = None
     predicted: float | None = None
 
 
-class Told(Struct, frozen=True, tag=True):
+class Told(Event, frozen=True, tag=True):
     """The label of an arrival came; `labeller` is who gave it, where that was said."""
 
     id: str
@@ -37,35 +52,43 @@ class Told(Struct, frozen=True, tag=True):
     labeller: str | None = None
 
 
-class Corrected(Struct, frozen=True, tag=True):
+class Corrected(Event, frozen=True, tag=True):
     """A label told earlier was wrong; this is the right one."""
 
     id: str
     y: float
 
 
-class Withdrawn(Struct, frozen=True, tag=True):
-    """A label will never come, or must go; `charged` says whether it was paid for."""
+class Withdrawn(Event, frozen=True, tag=True):
+    """A label will not come, or must go; `charged` says whether it is paid for all the same."""
 
     id: str
     charged: bool
 
 
-class Learnt(Struct, frozen=True, tag=True):
-    """A label from elsewhere: no arrival, no cost; `labeller` is who gave it, where that was said."""
+class Reopened(Event, frozen=True, tag=True):
+    """A label was told by mistake and is awaited again; nothing is bought twice."""
+
+    id: str
+
+
+class Learnt(Event, frozen=True, tag=True):
+    """A label from elsewhere: no arrival, no cost. With an `id` it can be corrected and withdrawn."""
 
     x: Any
     y: float
     labeller: str | None = None
+    id: str | None = None
 
 
-class Fitted(Struct, frozen=True, tag=True):
-    """The belief's parameters were fitted to the labels told so far."""
+class Fitted(Event, frozen=True, tag=True):
+    """The belief's parameters were fitted to this many labels."""
 
     parameters: dict[str, Any]
+    labels: int
 
 
-class Repriced(Struct, frozen=True, tag=True):
+class Repriced(Event, frozen=True, tag=True):
     """What labels or errors cost changed, or the rule did; what is None stayed as it was."""
 
     label_cost: float | None = None
@@ -74,4 +97,10 @@ class Repriced(Struct, frozen=True, tag=True):
     rule: dict[str, Any] | None = None
 
 
-Event = Arrived | Told | Corrected | Withdrawn | Learnt | Fitted | Repriced
+class Erased(Event, frozen=True, tag=True):
+    """An event whose content was deleted: it counts its number and, if it was an arrival, a round."""
+
+    arrival: bool
+
+
+AnyEvent = Created | Arrived | Told | Corrected | Withdrawn | Reopened | Learnt | Fitted | Repriced | Erased

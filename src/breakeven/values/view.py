@@ -1,14 +1,17 @@
 """What a rule may know of one arrival, and what it answers.
 
-A belief fills in the view, the learner adds the round and the price. A rule sees nothing else.
+A belief fills in the view, the learner adds the round and the price. A rule sees nothing else. A cost is
+money; a price is a cost divided by what a unit of error costs, so it is in units of error.
 """
 
 from collections.abc import Callable, Iterable
 from math import exp, expm1, inf, log, nan
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
-from breakeven.values.prediction import Prediction
+from breakeven.errors import expect
+from breakeven.values.decision import Offer, Prediction
 
 
 class Traits(Struct, frozen=True):
@@ -64,18 +67,19 @@ UNKNOWN = Saving(inf, inf)  # nothing says yet how large errors are
 COMING = Saving(0.0, 0.0, outright=0.0)  # the labels that will say so are on their way
 
 
-class Offer(Struct, frozen=True, gc=False):
-    """Whom a label can be had from, with what noise, at what price in units of error and cost in money."""
+class Labeller(Struct, frozen=True, gc=False):
+    """Who gives labels: what each costs, and the standard deviation of its noise.
 
-    price: float
+    >>> Labeller(cost=50, noise_std=0.5)
+    Labeller(cost=50.0, noise_std=0.5)
+    """
+
+    cost: float
     noise_std: float
-    labeller: str | None = None
-    cost: float = nan
 
-    @property
-    def per_information(self) -> float:
-        """What it takes to learn as much as from one label of noise 1."""
-        return self.price * self.noise_std**2
+    def __post_init__(self) -> None:
+        force_setattr(self, "cost", expect.positive("cost", self.cost))
+        force_setattr(self, "noise_std", expect.positive("noise_std", self.noise_std))
 
 
 def best_offer(offers: Iterable[Offer]) -> Offer:

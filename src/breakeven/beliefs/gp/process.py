@@ -450,8 +450,9 @@ class GaussianProcess:
     @classmethod
     def of(cls, config: dict[str, Any]) -> Self:
         """A new belief from what `config` gave."""
-        kernel, prior = msgspec.convert((config["kernel"], config["prior"]), tuple[Kernel, Prior | None])
-        return cls(**{**config, "kernel": kernel, "prior": prior})
+        kernel = msgspec.convert(config.get("kernel"), Kernel | None)
+        prior = msgspec.convert(config.get("prior"), Prior | None)
+        return cls(**{"noise_std": None, **config, "kernel": kernel, "prior": prior})
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""

@@ -1,26 +1,34 @@
-"""What the compiled loops read and write, as named arrays, and why they stop."""
+"""What the compiled loops read and write: named arrays, types as small whole numbers, and why they stop.
+
+Types are numbered in the order in which they first appear. Integers that lie close together are looked up as
+they are; everything else is numbered by a dict first.
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import islice
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.beliefs.types.tallies import Tally
+from breakeven.errors.expect import Array
 
-Array = NDArray[np.float64]
+Points = Sequence[Any] | NDArray[Any]
 Counts = NDArray[np.int64]
 Codes = NDArray[np.uint32]
 Truths = NDArray[np.bool_]
 
 UNSEEN = 2**32 - 1  # the code of no type
+WIDEST = 2**22  # integers further apart than this are not looked up as they are
 FINISHED, NEW_TYPE, NEEDS_SPREADS, NEEDS_LIMITS, NEEDS_PARTS, NEEDS_GUESS, NEEDS_FIT = range(7)
 
 
-Outcome = tuple[int, int, int]  # rounds done, labels so far, why it stopped
+Stop = tuple[int, int, int]  # rounds done, labels so far, why it stopped
 
 
-class Columns(NamedTuple):
+class Answers(NamedTuple):
     """What was answered in every round."""
 
     wants_label: Truths
@@ -29,14 +37,14 @@ class Columns(NamedTuple):
     threshold: Array
 
     @classmethod
-    def empty(cls, rounds: int) -> "Columns":
+    def empty(cls, rounds: int) -> "Answers":
         """Room for so many rounds."""
         return cls(np.empty(rounds, dtype=bool), *(np.empty(rounds) for _ in range(3)))
 
-    def part(self, rounds: slice) -> "Columns":
+    def part(self, rounds: slice) -> "Answers":
         """Some rounds of them; writing there writes here."""
         wants_label, *others = self
-        return Columns(wants_label[rounds], *(column[rounds] for column in others))
+        return Answers(wants_label[rounds], *(column[rounds] for column in others))
 
 
 class Before(NamedTuple):
@@ -55,8 +63,13 @@ class Before(NamedTuple):
         """Some rounds of them; writing there writes here."""
         return Before(*(column[rounds] for column in self))
 
+    @classmethod
+    def joined(cls, parts: Sequence["Before"]) -> "Before":
+        """Several, one behind the other."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True))) if parts else cls.empty(0)
 
-class Types(NamedTuple):
+
+class TypeArrays(NamedTuple):
     """What is known of every type, by code: a row of `parts` is the exact sum of its labels."""
 
     arrivals: Counts
@@ -66,7 +79,7 @@ class Types(NamedTuple):
     parts: Array
 
     @classmethod
-    def of(cls, tallies: Sequence[Tally], room: int = 2) -> "Types":
+    def of(cls, tallies: Sequence[Tally], room: int = 2) -> "TypeArrays":
         """The types with these tallies, and room for so many parts or more."""
         parts = np.zeros((len(tallies), max([room, *(len(tally.sum.parts) for tally in tallies)])))
         for k, tally in enumerate(tallies):
@@ -80,29 +93,27 @@ class Types(NamedTuple):
             parts,
         )
 
-    def with_more(self, tallies: Sequence[Tally]) -> "Types":
+    def with_more(self, tallies: Sequence[Tally]) -> "TypeArrays":
         """These and others behind them."""
-        more = Types.of(tallies, room=self.parts.shape[1])
+        more = TypeArrays.of(tallies, room=self.parts.shape[1])
         own = self.with_room(more.parts.shape[1])
-        return Types(*(np.concatenate(pair) for pair in zip(own, more, strict=True)))
+        return TypeArrays(*(np.concatenate(pair) for pair in zip(own, more, strict=True)))
 
-    def with_room(self, room: int) -> "Types":
+    def with_room(self, room: int) -> "TypeArrays":
         """The same with room for so many parts in every sum."""
         missing = np.zeros((len(self.parts), room - self.parts.shape[1]))
         return self._replace(parts=np.hstack([self.parts, missing]))
 
 
-class Labels(NamedTuple):
-    """The labels of the rounds, whether a true value is met, and room for the codes and labels bought."""
+class LabelArrays(NamedTuple):
+    """The labels of the rounds, and whether a true value is met."""
 
     y: Array
     true: bool
-    codes: Codes
-    bought: Array
 
-    def part(self, rounds: slice, bought: int) -> "Labels":
-        """Those of some rounds, before which so many were bought."""
-        return Labels(self.y[rounds], self.true, self.codes[bought:], self.bought[bought:])
+    def part(self, rounds: slice) -> "LabelArrays":
+        """Those of some rounds."""
+        return LabelArrays(self.y[rounds], self.true)
 
 
 class Given(NamedTuple):
@@ -114,26 +125,26 @@ class Given(NamedTuple):
     values: Counts
     low: int
     lookup: Codes
-    told: Labels | None
-    types: Types
+    told: LabelArrays | None
+    types: TypeArrays
     labels: int
     noise_std: float
     spreads: Array
     first: int
     space: Array
-    out: Columns
+    out: Answers
     before: Before | None
 
 
-class Limits(NamedTuple):
-    """Limits known ahead, by round or by the arrivals of a type; `shown` says that a decision shows them."""
+class LimitTable(NamedTuple):
+    """Limits known ahead, by round or by the arrivals of a type; `shown`: decisions show them."""
 
     values: Array
     by_type: bool
     shown: bool
 
 
-class Moving(NamedTuple):
+class MovingLimit(NamedTuple):
     """A reading of VAR-UNCERTAINTY: θ and the labels of late, what is compared, and how θ moves."""
 
     memory: Array
@@ -142,9 +153,10 @@ class Moving(NamedTuple):
     after_yes: float
     after_no: float
     budget: float
+    scale: float
 
 
-class Terms(NamedTuple):
+class ValueTerms(NamedTuple):
     """What `Value` weighs: rounds passed, and in all (0 if unknown), and the price of a label."""
 
     passed: int
@@ -154,7 +166,7 @@ class Terms(NamedTuple):
     outright: bool
 
 
-class Prior(NamedTuple):
+class PriorTerms(NamedTuple):
     """What is believed of all types, as how many labels it counts, and when it is learnt again."""
 
     mean: float
@@ -163,3 +175,83 @@ class Prior(NamedTuple):
     learns: bool
     unknown: bool
     due_at: float
+
+
+class _Numbering(dict[Any, int]):
+    """A new key gets the next number."""
+
+    def __missing__(self, key: Any) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+class Coding:
+    """The types met so far: the code of a value is `lookup[value - low]`, and its type `names[code]`.
+
+    `values` are those of the rounds taken last. One that the lookup does not reach, or that is unseen there,
+    is a type still to be met.
+    """
+
+    def __init__(self, points: Points, loops: ModuleType) -> None:
+        self._points, self._loops = points, loops
+        self._numbering = None if isinstance(points, np.ndarray) else _Numbering()
+        self._part = points[:0]
+        self.names: list[Any] = []
+        self.low = 0
+        self.lookup: Codes = np.empty(0, dtype=np.uint32)
+        self.values: Counts = np.empty(0, dtype=np.int64)
+
+    def take(self, rounds: slice) -> None:
+        """Some rounds come."""
+        self._part = self._points[rounds]
+        if self._numbering is None:
+            self.values = np.require(self._part, np.int64, ["C", "A", "W"])
+        else:
+            self._number(self._numbering)
+
+    def _number(self, numbering: _Numbering) -> None:
+        plain = self._part.tolist() if isinstance(self._part, np.ndarray) else self._part
+        self.values = np.fromiter(map(numbering.__getitem__, plain), dtype=np.int64, count=len(plain))
+
+    def meet(self, start: int) -> list[Any]:
+        """Number the types that are new from `start` of the rounds on, and name them."""
+        if self._numbering is None and not self._reach(self.values[start:]):
+            self._numbering = _Numbering(zip(self.names, range(len(self.names)), strict=True))
+            self._number(self._numbering)
+        fresh = self._fresh(self.values[start:]) if self._numbering is None else self._fresh_names()
+        self.names += fresh
+        return fresh
+
+    def _reach(self, values: Counts) -> bool:
+        """Widen the lookup to these values, unless that is too wide."""
+        low, high, size = int(values.min()), int(values.max()), len(self.lookup)
+        if size:
+            low, high = min(low, self.low), max(high, self.low + size - 1)
+        if high - low >= WIDEST:
+            return False
+        lookup = np.full(high - low + 1, UNSEEN, dtype=np.uint32)
+        lookup[self.low - low : self.low - low + size] = self.lookup
+        self.low, self.lookup = low, lookup
+        return True
+
+    def _fresh(self, values: Counts) -> list[Any]:
+        fresh = np.empty(len(values), dtype=np.int64)
+        count = self._loops.number(values, self.low, self.lookup, len(self.names), fresh)
+        return list(fresh[:count].tolist())
+
+    def _fresh_names(self) -> list[Any]:
+        """What the dict holds beyond the names; its numbers are the codes."""
+        assert self._numbering is not None
+        self.low, self.lookup = 0, np.arange(len(self._numbering), dtype=np.uint32)
+        fresh = len(self._numbering) - len(self.names)
+        return list(islice(reversed(self._numbering), fresh))[::-1]
+
+    def codes(self) -> Codes:
+        """The codes of the rounds taken, all of whose types were met."""
+        return self.lookup[self.values - self.low]
+
+    def types_at(self, rounds: Counts) -> list[Any]:
+        """The types of these rounds, counted from 0."""
+        if isinstance(self._points, np.ndarray):
+            return list(self._points[rounds].tolist())
+        return [self._points[round] for round in rounds.tolist()]

@@ -1,28 +1,68 @@
-"""Our rules as chunks of decisions: by limits known before the rounds, or by one that moves with them.
+"""Our rules as chunks of decisions: by limits known before the rounds, by one that moves, or by worth.
 
 How often a type came does not depend on what was asked, so the paper's thresholds are known ahead. A rule
 that does not look at the uncertainty is a limit as well: below everything for yes, above everything for no.
+A judge says which facts a reason rests on; the reason itself is the rule's own function of these facts.
 """
 
-from collections.abc import Callable, Iterable
-from itertools import repeat
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import product, repeat
 from math import inf
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
-from breakeven.learner.bulk.arrays import Before, Columns, Counts, Given, Limits, Moving, Outcome, Truths
-from breakeven.learner.bulk.tables import Thresholds
-from breakeven.learner.bulk.worths import ByWorth
-from breakeven.learner.learner import Learner
-from breakeven.rules import Always, Draws, Never, RandomSelect, Threshold, Value, VariableUncertainty
-from breakeven.rules.variable_uncertainty import READINGS, REASONS
+from breakeven.beliefs import TypeMeans
+from breakeven.beliefs.types import type_savings
+from breakeven.beliefs.types.across_types import AcrossTypes
+from breakeven.beliefs.types.tallies import Census
+from breakeven.beliefs.types.weighing import TypePrior, posterior_mean
+from breakeven.errors.expect import Array
+from breakeven.learner.bulk.arrays import (
+    NEEDS_FIT,
+    Answers,
+    Before,
+    Counts,
+    Given,
+    LimitTable,
+    MovingLimit,
+    PriorTerms,
+    Stop,
+    Truths,
+    TypeArrays,
+    ValueTerms,
+)
+from breakeven.learner.bulk.lookups import Thresholds
+from breakeven.learner.state import State
+from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
+from breakeven.rules.baselines import ALWAYS, NEVER, READINGS
 
-RULES = (Always, Never, RandomSelect, Threshold, Value, VariableUncertainty)
+COMPILED_RULES = (Always, Never, RandomSelect, Threshold, Value, VariableUncertainty)
+NO_LIMITS = LimitTable(np.empty(0), by_type=False, shown=True)
+COMPARED_RATES = 2**12  # numbers on which the compiled rates must agree with the belief's
 
-NO_LIMITS = Limits(np.empty(0), by_type=False, shown=True)
+
+class Reasons(NamedTuple):
+    """Why each round was decided so: a code for every round, and what the codes stand for."""
+
+    codes: NDArray[np.uint8]
+    words: tuple[str, ...]
+
+    def worded(self) -> list[str]:
+        """The reasons themselves."""
+        return list(map(self.words.__getitem__, self.codes.tolist()))
+
+
+def reasons_from(reason: Callable[..., str], *facts: Truths, rounds: int) -> Reasons:
+    """The reasons that a rule gives for these facts, each of which is true or false in every round."""
+    codes = np.zeros(rounds, dtype=np.uint8)
+    for fact in facts:
+        codes = 2 * codes + fact.astype(np.uint8)
+    return Reasons(codes, tuple(reason(*case) for case in product((False, True), repeat=len(facts))))
 
 
 class Judge(Protocol):
@@ -31,11 +71,16 @@ class Judge(Protocol):
     propensity: float | None
     """The chance of a label where that is drawn."""
 
+    @property
+    def fitted_after(self) -> Sequence[int]:
+        """Rounds of this stream, from 0, after whose label a fit was made."""
+        ...
+
     def prepare(self, round: int, count: int) -> None:
         """A chunk of so many rounds comes, from this one on."""
         ...
 
-    def decide(self, given: Given, start: int) -> Outcome:
+    def decide(self, given: Given, start: int) -> Stop:
         """Run the compiled loop from `start` of the chunk: rounds done, labels so far, why it stopped."""
         ...
 
@@ -43,8 +88,8 @@ class Judge(Protocol):
         """There is no limit for `start`; from there on, `clocks` counts the arrivals of the types."""
         ...
 
-    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
-        """Why the chunk was answered so; `untold` are the rounds of types without a label told."""
+    def reasons(self, answers: Answers, before: Before) -> Reasons:
+        """Why the chunk was answered so."""
         ...
 
     def worths(self, before: Before) -> Iterable[float | None]:
@@ -52,45 +97,46 @@ class Judge(Protocol):
         ...
 
     def settle(self) -> None:
-        """Leave the learner's rule, and what was fitted, as the rounds would have."""
+        """Leave the rule, and what was fitted, as the rounds would have."""
         ...
 
 
-def judge_for(learner: Learner, names: list[Any], loops: ModuleType) -> Judge:
+def judge_for(state: State, names: list[Any], loops: ModuleType) -> Judge:
     """The judge of a learner that has one of our rules; `names` will have the types that were met."""
-    match rule := learner.rule:
+    match rule := state.rule:
         case Value():
-            return ByWorth(learner, rule, names)
+            return ByWorth(state, rule, names)
         case VariableUncertainty():
-            return ByMovingLimit(rule, loops)
+            return ByMovingLimit(rule, state.belief.traits.label_scale, loops)
         case Threshold():
-            traits = learner.belief.traits
-            price, scale = learner._quote.price / traits.label_scale, rule.scale * traits.unit
-            return ByThreshold(rule, Thresholds(loops, price, scale), loops)
+            traits = state.belief.traits
+            price = state.quote.price / traits.label_scale
+            return ByThreshold(rule, Thresholds(loops, price, traits.unit, rule.scale), loops)
         case RandomSelect():
-            return ByLot(rule.probability, learner._draws, loops)
+            return ByLot(rule, state, loops)
         case _:
-            return ByNature(isinstance(rule, Always), loops)
+            return ByNature(rule, loops)
 
 
 class ByLimits:
-    """Limits known ahead."""
+    """LimitTable known ahead."""
 
     propensity: float | None = None
+    fitted_after: Sequence[int] = ()
 
     def __init__(self, loops: ModuleType, *, shown: bool = False) -> None:
         self._loops = loops
         self._limits = NO_LIMITS._replace(shown=shown)
 
-    def decide(self, given: Given, start: int) -> Outcome:
+    def decide(self, given: Given, start: int) -> Stop:
         """Compare with the limits."""
         values, by_type, shown = self._limits
-        limits = Limits(values if by_type else values[start:], by_type, shown)
-        outcome: Outcome = self._loops.decide(*given, limits, None)
+        limits = LimitTable(values if by_type else values[start:], by_type, shown)
+        outcome: Stop = self._loops.decide(*given, limits, None)
         return outcome
 
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
-        """Limits by round are always enough."""
+        """LimitTable by round are always enough."""
 
     def worths(self, before: Before) -> Iterable[None]:
         """Nobody says."""
@@ -105,12 +151,12 @@ class ByThreshold(ByLimits):
 
     def __init__(self, rule: Threshold, thresholds: Thresholds, loops: ModuleType) -> None:
         super().__init__(loops, shown=True)
-        self._clock, self._thresholds = rule.clock, thresholds
+        self._rule, self._clock, self._thresholds = rule, rule.clock, thresholds
 
     def prepare(self, round: int, count: int) -> None:
         """Take the table, or compute the thresholds of the chunk."""
         if self._clock == "type":
-            self._limits = Limits(self._thresholds.table, by_type=True, shown=True)
+            self._limits = LimitTable(self._thresholds.table, by_type=True, shown=True)
         else:
             thresholds = self._thresholds.at(np.arange(round, round + count))
             self._limits = self._limits._replace(values=thresholds)
@@ -123,61 +169,64 @@ class ByThreshold(ByLimits):
             rest = np.append(np.empty(start), self._thresholds.at(clocks()))
             self._limits = self._limits._replace(values=rest, by_type=False)
 
-    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
-        """Among those labelled the first of a type, among the others those that wait for a label."""
-        wanted, first = answers.wants_label, np.isinf(answers.uncertainty)
-        words = ("sure", "on_their_way", "unsure", "first_of_type")
-        return _worded(words, 2 * wanted + np.where(wanted, first, untold))
+    def reasons(self, answers: Answers, before: Before) -> Reasons:
+        """A type has no prior that could be sure from the start."""
+        wanted, first, untold = answers.wants_label, np.isinf(answers.uncertainty), np.isinf(before.std)
+        never = np.zeros(len(wanted), dtype=bool)
+        return reasons_from(self._rule.reason, wanted, first, never, untold, rounds=len(wanted))
 
 
 class ByLot(ByLimits):
     """`RandomSelect`."""
 
-    def __init__(self, probability: float, draws: Draws, loops: ModuleType) -> None:
+    def __init__(self, rule: RandomSelect, state: State, loops: ModuleType) -> None:
         super().__init__(loops)
-        self.propensity = self._probability = probability
-        self._draws = draws
+        self.propensity = self._probability = rule.probability
+        self._rule, self._draws = rule, state.draws
 
     def prepare(self, round: int, count: int) -> None:
         """Draw for the chunk."""
         drawn = self._draws.many(round, count) < self._probability
         self._limits = self._limits._replace(values=np.where(drawn, -inf, inf))
 
-    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
+    def reasons(self, answers: Answers, before: Before) -> Reasons:
         """Drawn or not."""
-        return _worded(("not_drawn", "drawn"), answers.wants_label)
+        return reasons_from(self._rule.reason, answers.wants_label, rounds=len(answers.wants_label))
 
 
 class ByNature(ByLimits):
     """`Always` and `Never`."""
 
-    def __init__(self, always: bool, loops: ModuleType) -> None:
+    def __init__(self, rule: Rule, loops: ModuleType) -> None:
         super().__init__(loops)
-        self._limit, self._reason = (-inf, "always") if always else (inf, "never")
+        verdict = ALWAYS if isinstance(rule, Always) else NEVER
+        self._limit, self._reason = -inf if verdict.wants_label else inf, verdict.reason
 
     def prepare(self, round: int, count: int) -> None:
         """The same for all."""
         self._limits = self._limits._replace(values=np.full(count, self._limit))
 
-    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
+    def reasons(self, answers: Answers, before: Before) -> Reasons:
         """The same for all."""
-        return [self._reason] * len(untold)
+        return reasons_from(lambda: self._reason, rounds=len(answers.wants_label))
 
 
 class ByMovingLimit:
     """`VariableUncertainty` in all its readings."""
 
     propensity: float | None = None
+    fitted_after: Sequence[int] = ()
 
-    def __init__(self, rule: VariableUncertainty, loops: ModuleType) -> None:
+    def __init__(self, rule: VariableUncertainty, scale: float, loops: ModuleType) -> None:
         self._loops, self._rule, self._reading = loops, rule, READINGS[rule.reading]
-        self._moving = Moving(
+        self._moving = MovingLimit(
             memory=np.array([rule.theta, rule.lately]),
             confidence=self._reading.compare == "confidence",
             below=self._reading.compare == "below",
             after_yes=self._reading.after_yes,
             after_no=self._reading.after_no,
             budget=inf if rule.budget is None else rule.budget,
+            scale=scale,
         )
         self._lately = rule.lately
 
@@ -185,9 +234,9 @@ class ByMovingLimit:
         """The limit comes with the rounds."""
         self._lately = float(self._moving.memory[1])
 
-    def decide(self, given: Given, start: int) -> Outcome:
+    def decide(self, given: Given, start: int) -> Stop:
         """Compare with θ, and move it."""
-        outcome: Outcome = self._loops.decide(*given, NO_LIMITS, self._moving)
+        outcome: Stop = self._loops.decide(*given, NO_LIMITS, self._moving)
         return outcome
 
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
@@ -197,18 +246,135 @@ class ByMovingLimit:
         """Nobody says."""
         return repeat(None)
 
-    def reasons(self, answers: Columns, before: Before, untold: Truths) -> list[str]:
+    def reasons(self, answers: Answers, before: Before) -> Reasons:
         """The first of a type, then the budget, then θ."""
-        wanted = answers.wants_label
+        wanted, first = answers.wants_label, np.isinf(answers.uncertainty)
         over = self._loops.over_budget(wanted, self._lately, self._moving.budget)
-        by_theta = np.where(over, 2, ~wanted)
-        words = (*REASONS[self._reading.compare], "over_budget", "first_of_type")
-        return _worded(words, np.where(np.isinf(answers.uncertainty), 3, by_theta))
+        return reasons_from(self._rule.reason, wanted, first, over, rounds=len(wanted))
 
     def settle(self) -> None:
         """Leave θ, and the labels of late."""
         self._rule.theta, self._rule.lately = self._moving.memory.tolist()
 
 
-def _worded(words: tuple[str, ...], which: NDArray[Any]) -> list[str]:
-    return list(map(words.__getitem__, which.tolist()))
+@cache
+def rates_agree() -> bool:
+    """Whether the compiled rates have the bits of the belief's, whose logarithms may be another library's."""
+    from breakeven.learner.bulk import worth_loop  # which needs numba
+
+    varieties = np.geomspace(1e-12, 1.0, COMPARED_RATES).tolist()
+    return list(map(worth_loop.familiarity, varieties)) == list(map(type_savings.familiarity, varieties))
+
+
+class Met:
+    """The labels of all types while a stream passes: of those met as arrays, of the others as they were."""
+
+    def __init__(self, belief: TypeMeans, names: list[Any]) -> None:
+        self._before, self._names = belief.known(), names
+        self.types = TypeArrays.of([])
+        self.census = np.array(astuple(belief.count()))
+
+    def count(self) -> Census:
+        """The counts over all types."""
+        return Census(*self.census.tolist())
+
+    def known(self) -> dict[Any, tuple[float, float]]:
+        """The mean of the labels of each type that has any told, and how many they are."""
+        told, means, counts = self._told()
+        names = map(self._names.__getitem__, told.tolist())
+        return self._before | dict(zip(names, zip(means.tolist(), counts.tolist(), strict=True), strict=True))
+
+    def predict(self, prior: TypePrior) -> None:
+        """Predict every type that was met under this prior."""
+        told, means, counts = self._told()
+        self.types.mean[:] = prior.mean
+        self.types.mean[told] = posterior_mean(means, counts, prior.mean, prior.worth)
+
+    def _told(self) -> tuple[Counts, Array, Array]:
+        """The codes of types with labels told, their means, and how many they are."""
+        told = np.flatnonzero(self.types.told)
+        counts = self.types.told[told]
+        return told, self.types.parts[told, 0] / counts, counts
+
+
+class ByWorth:
+    """`Value`. The prior is learnt from arrays, and the belief takes it up at the end."""
+
+    propensity: float | None = None
+
+    def __init__(self, state: State, rule: Value, names: list[Any]) -> None:
+        from breakeven.learner.bulk import worth_loop  # which needs numba
+
+        belief = state.belief
+        assert isinstance(belief, TypeMeans)
+        self._loop, self._state, self._rule, self._belief = worth_loop.decide, state, rule, belief
+        self._met = Met(belief, names)
+        self._across = AcrossTypes(self._met, belief.noise_std, belief.prior_mean, belief.prior_std)
+        self._across.load(belief.across.state())
+        self._first = state.rounds + 1
+        self.fitted_after: list[int] = []  # rounds of this stream, from 0, after whose label a fit was made
+
+    def prepare(self, round: int, count: int) -> None:
+        """Nothing is known ahead."""
+        self._round = round
+
+    def decide(self, given: Given, start: int) -> Stop:
+        """Compare with the price; where enough types have labels, learn what they have in common."""
+        self._look_at(given.types)
+        outcome: Stop = self._loop(*given, self._terms(start), self._prior(), self._met.census)
+        if outcome[2] == NEEDS_FIT:
+            self._fit(given, start, outcome[0])
+        return outcome
+
+    def _look_at(self, types: TypeArrays) -> None:
+        """Types newly met are to be predicted; so are all where labels told since have changed the guess."""
+        more = len(types.mean) > len(self._met.types.mean)
+        self._met.types = types
+        if more or self._across.unknown:
+            self._across.load(self._across.state())
+
+    def _terms(self, start: int) -> ValueTerms:
+        rule = self._rule
+        return ValueTerms(
+            passed=self._round - 1 + start,
+            horizon=rule.horizon or 0,
+            price=self._state.quote.price,
+            lessons=rule.lessons,
+            outright=rule.scored == "labels",
+        )
+
+    def _prior(self) -> PriorTerms:
+        across, prior = self._across, self._across.prior
+        return PriorTerms(prior.mean, prior.std, prior.worth, across.learns, across.unknown, across.due_at)
+
+    def _fit(self, given: Given, start: int, done: int) -> None:
+        """Fit, and predict the last round anew, which was told the label that made a fit due."""
+        self._across.adopt(self._across.fit())
+        self.fitted_after.append(self._round - self._first + start + done - 1)
+        assert given.told is not None
+        if given.told.true:
+            last = given.lookup[given.values[done - 1] - given.low]
+            given.out.prediction[done - 1] = given.types.mean[last]
+
+    def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
+        """There are no limits."""
+
+    def reasons(self, answers: Answers, before: Before) -> Reasons:
+        """By what the label is worth, and whether the horizon has passed."""
+        wanted, worth, horizon = answers.wants_label, before.worth, self._rule.horizon
+        rounds = np.arange(self._round, self._round + len(wanted))
+        late = np.zeros(len(wanted), dtype=bool) if horizon is None else rounds > horizon
+        return reasons_from(
+            self._rule.reason, wanted, np.isinf(worth), worth == 0.0, late, rounds=len(wanted)
+        )
+
+    def worths(self, before: Before) -> Iterable[float | None]:
+        """In money."""
+        return list((before.worth * self._state.costs.error_cost).tolist())
+
+    def settle(self) -> None:
+        """Leave what was learnt across types."""
+        if self._across.learns:
+            self._belief.across.load(self._across.state())
+            self._state.fits += len(self.fitted_after)
+            self._state.number += len(self.fitted_after)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
+from breakeven.errors.expect import Array
 from breakeven.learner.bulk.arrays import (
     FINISHED,
     NEEDS_LIMITS,
@@ -18,18 +19,17 @@ from breakeven.learner.bulk.arrays import (
     NEEDS_SPREADS,
     NEW_TYPE,
     UNSEEN,
-    Array,
+    Answers,
     Before,
     Codes,
-    Columns,
     Counts,
-    Labels,
-    Limits,
-    Moving,
+    LabelArrays,
+    LimitTable,
+    MovingLimit,
     Truths,
-    Types,
+    TypeArrays,
 )
-from breakeven.rules.variable_uncertainty import LEAST, MEMORY, MOST
+from breakeven.rules.baselines import LATELY_ROUNDS, LEAST_THETA, MOST_THETA
 from breakeven.theory import DISCRETE_EXPONENT
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,11 +70,11 @@ def clocks(values: Counts, low: int, lookup: Codes, arrivals: Counts) -> Counts:
 
 
 @compiled
-def thresholds(clocks: Counts, price: float, scale: float) -> Array:
-    """`theory.threshold` at each clock; a type's unit is 1."""
+def thresholds(clocks: Counts, price: float, unit: float, scale: float) -> Array:
+    """`theory.threshold` at each clock."""
     result = np.empty(len(clocks))
     for i in range(len(clocks)):
-        result[i] = scale * (price / clocks[i]) ** DISCRETE_EXPONENT
+        result[i] = scale * unit * (price / clocks[i]) ** DISCRETE_EXPONENT
     return result
 
 
@@ -178,9 +178,9 @@ def _nearest(rest: Array, size: int) -> float:
 
 @compiled
 def decide(
-    values: Counts, low: int, lookup: Codes, told: Labels | None, types: Types, labels: int,
-    noise_std: float, spreads: Array, first: int, space: Array, out: Columns, before: Before | None,
-    limits: Limits, moving: Moving | None,
+    values: Counts, low: int, lookup: Codes, told: LabelArrays | None, types: TypeArrays, labels: int,
+    noise_std: float, spreads: Array, first: int, space: Array, out: Answers, before: Before | None,
+    limits: LimitTable, moving: MovingLimit | None,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Label what is above its limit: rounds done, labels there are now, and why it stopped.
 
@@ -190,13 +190,12 @@ def decide(
     wants_label, prediction, uncertainty, threshold = out
     table, by_type, shown = limits
     spread, few = spreads[max(labels - first, 0)], parts.shape[1] == 2
-    earlier = labels
     if told is not None:
-        y, true, codes, bought = told
+        y, true = told
     if before is not None:
         prediction_before, std_before, _ = before
     if moving is not None:
-        memory, confidence, below, after_yes, after_no, budget = moving
+        memory, confidence, below, after_yes, after_no, budget, scale = moving
     for i in range(len(values)):
         value = np.uintp(values[i] - low)
         if value >= len(lookup) or lookup[value] == UNSEEN:
@@ -211,8 +210,8 @@ def decide(
             limit = table[place]
             wanted = radius > limit
         else:
-            theta, over = memory[0], memory[1] / MEMORY >= budget
-            limit = max(1.0 / theta - 1.0, 0.0) if confidence else theta
+            theta, over = memory[0], memory[1] / LATELY_ROUNDS >= budget
+            limit = (max(1.0 / theta - 1.0, 0.0) if confidence else theta) * scale
             wanted = not over and (radius < limit if below else radius > limit)
             if radius == inf:
                 wanted, limit = True, nan
@@ -230,14 +229,13 @@ def decide(
                 known[k] += 1
                 mean[k] = parts[k, 0] / known[k]
                 answer = mean[k] if true else y[i]
-                codes[labels - earlier], bought[labels - earlier] = k, y[i]
             labels += 1
             spread = spreads[labels - first]
             asked[k] += 1
         if moving is not None:
             memory[1] = fade(memory[1], wanted)
             if wanted or not over:
-                memory[0] = min(max(theta * (after_yes if wanted else after_no), LEAST), MOST)
+                memory[0] = min(max(theta * (after_yes if wanted else after_no), LEAST_THETA), MOST_THETA)
         arrivals[k] = clock
         wants_label[i] = wanted
         prediction[i] = answer
@@ -249,7 +247,7 @@ def decide(
 @compiled
 def fade(lately: float, wanted: bool) -> float:
     """The labels of late, one round later."""
-    return lately * (MEMORY - 1) / MEMORY + wanted
+    return lately * (LATELY_ROUNDS - 1) / LATELY_ROUNDS + wanted
 
 
 @compiled
@@ -257,6 +255,6 @@ def over_budget(wanted: Truths, lately: float, budget: float) -> Truths:
     """In which of these rounds the budget of `VariableUncertainty` was used up."""
     result = np.empty(len(wanted), dtype=np.bool_)
     for i in range(len(wanted)):
-        result[i] = lately / MEMORY >= budget
+        result[i] = lately / LATELY_ROUNDS >= budget
         lately = fade(lately, wanted[i])
     return result

@@ -1,54 +1,61 @@
-"""When a stream of types runs in compiled loops, and the state of its learner while it does."""
+"""A stream of types in compiled loops: when that pays, and the state of its learner while it passes.
+
+The answers and the state afterwards are those of one by one, to the bit. Of the arrivals that passed, only as
+many are entered into the book as it remembers.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import repeat
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from breakeven.beliefs import TypeMeans
+from breakeven.errors.expect import Array
+from breakeven.learner.book import Entry
 from breakeven.learner.bulk.arrays import (
     NEEDS_LIMITS,
     NEEDS_PARTS,
     NEEDS_SPREADS,
     NEW_TYPE,
+    Answers,
     Before,
-    Columns,
+    Coding,
     Counts,
     Given,
-    Labels,
-    Truths,
-    Types,
+    LabelArrays,
+    Points,
+    TypeArrays,
 )
-from breakeven.learner.bulk.coding import Coding, Points
-from breakeven.learner.bulk.judges import RULES, judge_for
-from breakeven.learner.bulk.tables import Spreads
-from breakeven.learner.bulk.worths import rates_agree
-from breakeven.learner.learner import Learner
+from breakeven.learner.bulk.judges import COMPILED_RULES, Reasons, judge_for, rates_agree
+from breakeven.learner.bulk.lookups import Spreads
+from breakeven.learner.state import CHANGING, State
 from breakeven.rules import Value
+from breakeven.values import Decision, Prediction
 
 SHORTEST = 100_000  # about as many run one by one in the time that loading the compiled loops takes
-CHUNK = 2**17  # rounds at a time
+CHUNK_ROUNDS = 2**17  # at a time
 LARGEST_INTEGER = 2**63 - 1
 
 
-def pays(learner: Learner, rounds: int, *, named: bool = False) -> bool:
-    """Whether a stream of this length, its ids given or not, runs in compiled loops; else one by one."""
+def pays(state: State, rounds: int) -> bool:
+    """Whether a stream of this length runs in compiled loops; else it runs one by one."""
+    belief, rule = state.belief, state.rule
     return (
         rounds >= SHORTEST
-        and type(learner) is Learner
-        and type(learner.belief) is TypeMeans
-        and learner.belief.even
-        and type(learner.rule) in RULES
-        and (learner.belief.prior_std is None or type(learner.rule) is Value)
-        and not learner.labellers
-        and not learner._listeners
-        and not learner._warmup.open
-        and (named or not learner._book.may_clash(learner.rounds))
+        and type(belief) is TypeMeans
+        and belief.even
+        and type(rule) in COMPILED_RULES
+        and (belief.prior_std is None or type(rule) is Value)
+        and not state.costs.labellers
+        and not state.listeners
+        and state.warmup.over
+        and not state.fit_due
         and loops() is not None
-        and (type(learner.rule) is not Value or rates_agree())
+        and (type(rule) is not Value or rates_agree())
     )
 
 
@@ -71,47 +78,140 @@ def loops() -> ModuleType | None:
         return None
 
 
-class Run:
-    """The state of a learner in arrays, while a stream passes; it takes up the outcome at the end."""
+class Passed(NamedTuple):
+    """What a replayed stream led to; what was believed before each label, and why, only where asked for."""
 
-    def __init__(self, learner: Learner, points: Points) -> None:
-        compiled, belief = loops(), learner.belief
+    answers: Answers
+    before: Before | None
+    reasons: Reasons | None
+    propensity: float | None  # of a label, where that is the same for all
+
+
+def decide_many(state: State, points: Points) -> list[Decision]:
+    """Decide on types with a learner for which that `pays`; labels are awaited. Nothing is checked here."""
+    run, first, number = Stream(state, points), state.rounds + 1, state.number
+    decisions: list[Decision] = []
+    for rounds in run.chunks(len(points)):
+        answers, before = run.room(rounds)
+        run.decide(rounds, answers, before=before)
+        predictions = state.belief.predict_many(run.coding.names)
+        predicted = map(predictions.__getitem__, run.coding.codes().tolist())
+        decisions += run.decisions(first + rounds.start, answers, before, predicted)
+    state.phase = CHANGING
+    run.settle()
+    types = run.coding.types_at(np.arange(len(points)))
+    entries = [
+        Entry(decision.id, number + 1 + i, x, decision)
+        for i, (x, decision) in enumerate(zip(types, decisions, strict=True))
+    ]
+    state.book.note_numbered(first, len(points))
+    state.book.await_many([one for one in entries if one.asked], state.quote.cost)
+    state.book.settle_many([one for one in entries if not one.asked])
+    state.number += len(points)
+    state.done()
+    return decisions
+
+
+def replay(
+    state: State,
+    points: Points,
+    y: Array,
+    *,
+    true: bool,
+    full: bool = False,
+    ids: Sequence[str] | None = None,
+) -> Passed:
+    """Run types through a learner for which that `pays`, each label told as soon as it is asked for.
+
+    Nothing is checked here, not even that `ids` are new. A labelled round answers the mean after its label,
+    if there is a `true` value to meet, else the label. What was believed before each label, and the reasons,
+    are returned where `full` asks for them.
+    """
+    run, rounds_before, number = Stream(state, points), state.rounds, state.number
+    out = Answers.empty(len(points))
+    kept = min(state.book.keep, len(points))
+    entries: list[Entry] = []
+    befores: list[Before] = []
+    reasons: list[Reasons] = []
+    labels = 0
+    for rounds in run.chunks(len(points), len(points) - kept):
+        last, answers = rounds.start >= len(points) - kept, out.part(rounds)
+        before = Before.empty(rounds.stop - rounds.start) if full or last else None
+        bought = run.decide(rounds, answers, LabelArrays(y[rounds], true), before)
+        if before is not None:
+            befores.append(before)
+            reasons.append(run.judge.reasons(answers, before))
+        if before is not None and last:
+            numbers = run.numbers(number, rounds, labels, answers)
+            entries += run.entries(rounds_before + 1, rounds, numbers, answers, before, y, ids)
+        labels += bought
+    state.phase = CHANGING
+    run.settle()
+    if ids is None:
+        state.book.note_numbered(rounds_before + 1, len(points))
+    else:
+        for round, id in enumerate(ids, rounds_before + 1):
+            state.book.note_id(id, round)
+    state.book.buy_many(labels, state.quote.cost)
+    state.book.settle_many(entries)
+    state.number += len(points) + labels
+    state.done()
+    if not full:
+        return Passed(out, None, None, run.judge.propensity)
+    codes = np.concatenate([one.codes for one in reasons]) if reasons else np.empty(0, dtype=np.uint8)
+    words = reasons[0].words if reasons else ()
+    return Passed(out, Before.joined(befores), Reasons(codes, words), run.judge.propensity)
+
+
+class Stream:
+    """The state of a learner in arrays, while a stream passes; the learner takes it up at the end."""
+
+    def __init__(self, state: State, points: Points) -> None:
+        compiled, belief = loops(), state.belief
         assert compiled is not None
         assert isinstance(belief, TypeMeans)
-        self._learner, self._belief, self._rounds = learner, belief, len(points)
+        self._state, self._belief, self._rounds = state, belief, len(points)
         self.loops = compiled
         self.coding = Coding(points, compiled)
-        self.judge = judge_for(learner, self.coding.names, compiled)
-        self.types = Types.of([])
+        self.judge = judge_for(state, self.coding.names, compiled)
+        self.types = TypeArrays.of([])
         self._labels = belief.asked
         self._spreads = Spreads(compiled, belief)
+        self._points = points
 
-    def chunks(self) -> Iterator[slice]:
-        """The rounds, in pieces."""
-        return (slice(low, min(low + CHUNK, self._rounds)) for low in range(0, self._rounds, CHUNK))
+    def chunks(self, rounds: int, cut: int = 0) -> Iterator[slice]:
+        """The rounds, in pieces, none of which reaches over the `cut`."""
+        for start, stop in ((0, cut), (cut, rounds)):
+            for low in range(start, stop, CHUNK_ROUNDS):
+                yield slice(low, min(low + CHUNK_ROUNDS, stop))
+
+    def room(self, rounds: slice) -> tuple[Answers, Before]:
+        """Room for the answers of some rounds, and for what was believed before."""
+        count = rounds.stop - rounds.start
+        return Answers.empty(count), Before.empty(count)
 
     def decide(
-        self, rounds: slice, out: Columns, told: Labels | None = None, before: Before | None = None
+        self, rounds: slice, out: Answers, told: LabelArrays | None = None, before: Before | None = None
     ) -> int:
         """Some more rounds, and how many labels were bought; unless they are `told`, they are awaited."""
         self.coding.take(rounds)
         labels, count, start = self._labels, rounds.stop - rounds.start, 0
-        self.judge.prepare(self._learner.rounds + 1 + rounds.start, count)
+        self.judge.prepare(self._state.rounds + 1 + rounds.start, count)
         while start < count:
-            rest, bought = slice(start, None), self._labels - labels
+            rest = slice(start, None)
             room = out.part(rest), before and before.part(rest)
-            done, why = self._decide(start, told and told.part(rest, bought), *room)
+            done, why = self._decide(start, told and told.part(rest), *room)
             start += done
             self._provide(why, start)
         return self._labels - labels
 
     def _decide(
-        self, start: int, told: Labels | None, out: Columns, before: Before | None
+        self, start: int, told: LabelArrays | None, out: Answers, before: Before | None
     ) -> tuple[int, int]:
         coding, spreads = self.coding, self._spreads
         space = np.empty((2, 2 * self.types.parts.shape[1] + 4))
         rounds = (coding.values[start:], coding.low, coding.lookup, told)
-        tables = (self._belief.noise_std, spreads.values, spreads.first, space)
+        tables = (self._belief.traits.noise_std, spreads.values, spreads.first, space)
         given = Given(*rounds, self.types, self._labels, *tables, out, before)
         done, self._labels, why = self.judge.decide(given, start)
         return done, why
@@ -136,13 +236,71 @@ class Run:
         coding, counted = self.coding, self.types.arrivals.copy()
         return np.asarray(self.loops.clocks(coding.values[start:], coding.low, coding.lookup, counted))
 
-    def settle(self, wanted: Truths, ids: Sequence[str] | None = None) -> None:
-        """The learner takes up the outcome, but for its labels."""
-        learner, passed = self._learner, _last_false(wanted, self._learner.remember)
+    # -- decisions and entries -------------------------------------------------------------------
+
+    def decisions(
+        self,
+        first: int,
+        answers: Answers,
+        before: Before,
+        predicted: Iterator[Prediction],
+        ids: Sequence[str] | None = None,
+    ) -> list[Decision]:
+        """The decisions of the chunk just answered, which begins with the round `first`."""
+        wanted, propensity, book = answers.wants_label, self.judge.propensity, self._state.book
+        count, start = len(wanted), max(first, book.next_number + first - self._state.rounds - 1)
+        return list(
+            map(
+                Decision,
+                map(str, range(start, start + count)) if ids is None else ids,
+                wanted.tolist(),
+                predicted,
+                answers.uncertainty.tolist(),
+                answers.threshold.tolist(),
+                repeat(self._state.quote.cost),
+                wanted.astype(float).tolist() if propensity is None else repeat(propensity),
+                self.judge.reasons(answers, before).worded(),
+                *map(repeat, (True, False, 1.0, None)),  # exact, not ambiguous, not stretched, no labeller
+                self.judge.worths(before),
+                repeat("rule"),
+                range(first, first + count),
+            )
+        )
+
+    def numbers(self, before: int, rounds: slice, labels: int, answers: Answers) -> list[int]:
+        """The numbers of the arrivals' events, if `labels` were told in the rounds of earlier chunks."""
+        places = np.arange(rounds.start, rounds.stop)
+        told = labels + np.cumsum(answers.wants_label) - answers.wants_label
+        fits = np.searchsorted(self.judge.fitted_after, places)
+        return list((before + 1 + places + told + fits).tolist())
+
+    def entries(
+        self,
+        first: int,
+        rounds: slice,
+        numbers: list[int],
+        answers: Answers,
+        before: Before,
+        y: Array,
+        ids: Sequence[str] | None,
+    ) -> list[Entry]:
+        """Entries of a chunk whose labels were told at once; the stream began with the round `first`."""
+        noise = repeat(self._belief.traits.noise_std)
+        predicted = map(Prediction, before.prediction.tolist(), before.std.tolist(), noise)
+        names = None if ids is None else ids[rounds]
+        decisions = self.decisions(first + rounds.start, answers, before, predicted, names)
+        types = self.coding.types_at(np.arange(rounds.start, rounds.stop))
+        wanted = answers.wants_label.tolist()
+        told = [label if one else None for label, one in zip(y[rounds].tolist(), wanted, strict=True)]
+        return [
+            Entry(decision.id, number, x, decision, None, label, None, label is not None)
+            for decision, number, x, label in zip(decisions, numbers, types, told, strict=True)
+        ]
+
+    def settle(self) -> None:
+        """The learner takes up the outcome, but for its book."""
         self._belief.settle(self._rows())
-        names = None if ids is None else [ids[place] for place in passed.tolist()]
-        learner._book.pass_by_many(passed + learner.rounds + 1, self.coding.types_at(passed), names)
-        learner.rounds += len(wanted)
+        self._state.rounds += self._rounds
         self.judge.settle()
 
     def _rows(self) -> Iterator[tuple[Any, int, int, int, tuple[float, ...]]]:
@@ -151,15 +309,3 @@ class Run:
         counts = (column.astype(int).tolist() for column in (types.arrivals, types.asked, types.told))
         parts = zip(*(column.tolist() for column in types.parts.T), strict=True)
         return zip(self.coding.names, *counts, parts, strict=True)
-
-
-def _last_false(flags: Truths, most: int) -> Counts:
-    """The places of the last that are not set, in order, looked for from the end."""
-    found: list[Counts] = []
-    high, missing = len(flags), most
-    while high > 0 and missing > 0:
-        low = max(high - CHUNK, 0)
-        found.insert(0, low + np.flatnonzero(~flags[low:high])[-missing:])
-        missing -= len(found[0])
-        high = low
-    return np.concatenate([np.empty(0, dtype=np.int64), *found])

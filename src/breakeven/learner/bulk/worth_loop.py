@@ -10,6 +10,7 @@ import numpy as np
 
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.types import type_savings, weighing
+from breakeven.errors.expect import Array
 from breakeven.learner.bulk.arrays import (
     FINISHED,
     NEEDS_FIT,
@@ -18,15 +19,14 @@ from breakeven.learner.bulk.arrays import (
     NEEDS_SPREADS,
     NEW_TYPE,
     UNSEEN,
-    Array,
+    Answers,
     Before,
     Codes,
-    Columns,
     Counts,
-    Labels,
-    Prior,
-    Terms,
-    Types,
+    LabelArrays,
+    PriorTerms,
+    TypeArrays,
+    ValueTerms,
 )
 from breakeven.learner.bulk.loops import add, compiled
 
@@ -42,9 +42,9 @@ posterior_mean = compiled(weighing.posterior_mean)
 
 @compiled
 def decide(
-    values: Counts, low: int, lookup: Codes, told: Labels | None, types: Types, labels: int,
-    noise_std: float, spreads: Array, first: int, space: Array, out: Columns, before: Before | None,
-    terms: Terms, prior: Prior, census: Counts,
+    values: Counts, low: int, lookup: Codes, told: LabelArrays | None, types: TypeArrays, labels: int,
+    noise_std: float, spreads: Array, first: int, space: Array, out: Answers, before: Before | None,
+    terms: ValueTerms, prior: PriorTerms, census: Counts,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Label what is worth more than its price: rounds done, labels there are now, and why it stopped.
 
@@ -54,9 +54,9 @@ def decide(
     wants_label, prediction, uncertainty, threshold = out
     passed, horizon, price, lessons, outright = terms
     prior_mean, prior_std, prior_worth, learns, unknown, due_at = prior
-    spread, earlier, stale = spreads[max(labels - first, 0)], labels, False
+    spread, stale = spreads[max(labels - first, 0)], False
     if told is not None:
-        y, true, codes, bought = told
+        y, true = told
     if before is not None:
         prediction_before, std_before, worth_before = before
     for i in range(len(values)):
@@ -93,7 +93,6 @@ def decide(
                 known[k] += 1
                 mean[k] = posterior_mean(parts[k, 0] / known[k], known[k], prior_mean, prior_worth)
                 answer = mean[k] if true else y[i]
-                codes[labels - earlier], bought[labels - earlier] = k, y[i]
                 census[TOLD] += known[k] == 1.0
                 stale, due = unknown, census[TOLD] >= due_at
             labels += 1

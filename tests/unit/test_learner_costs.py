@@ -1,4 +1,4 @@
-"""Prices: what errors cost, several labellers, and other prices or rules in the middle of a stream."""
+"""Costs: what errors cost, several labellers, and other costs or rules in the middle of a stream."""
 
 from functools import partial
 
@@ -24,12 +24,15 @@ from breakeven import (
     simulate,
 )
 from breakeven.errors import InvalidInput
-from breakeven.learner import Pending
-from breakeven.values import Arrived, Event, Learnt, Repriced, Told
+from breakeven.learner import Awaited
+from breakeven.values import AnyEvent, Arrived, Decision, Learnt, Prediction, Repriced, Told
 from tests.unit.weighing import Bargain, Weighing
 
-NURSE, MRI = Labeller(price=2.0, noise_std=3.0), Labeller(price=50.0, noise_std=0.5)
+NURSE, MRI = Labeller(cost=2.0, noise_std=3.0), Labeller(cost=50.0, noise_std=0.5)
 BOTH = {"nurse": NURSE, "mri": MRI}
+ASKED_OF_NUN = Decision(
+    "9", True, Prediction(0.0, 1.0, 1.0), 1.0, 0.5, 1.0, 1.0, "always", labeller="nun", round=2
+)
 
 
 def clinic(rule=None, **more):
@@ -108,12 +111,13 @@ def test_an_error_costs_something(bad):
 # -- who is asked ------------------------------------------------------------------------------------
 
 
-def test_a_rule_without_a_say_asks_who_gives_most_information_for_the_price():
+def test_a_rule_without_a_say_asks_who_gives_most_information_for_the_money():
     learner = clinic(Threshold())
     decision = learner.decide("flu")  # 50 · 0.5² = 12.5 against 2 · 3² = 18
     assert (decision.labeller, decision.cost, decision.wants_label) == ("mri", 50.0, True)
     assert learner.label_cost == 50.0
-    assert learner.pending == {"1": Pending("flu", 50.0, 1, "mri")}
+    assert learner.awaited == {"1": Awaited("flu", decision)}
+    assert [(one.labeller, one.cost) for one in decision.offers] == [("nurse", 2.0), ("mri", 50.0)]
 
 
 def test_between_equals_the_name_decides():
@@ -130,7 +134,7 @@ def test_a_rule_with_a_say_names_the_labeller():
     assert (dear.labeller, dear.cost, dear.wants_label) == ("mri", 10.5, False)
 
 
-def test_prices_by_name_hold_for_one_arrival():
+def test_costs_by_name_hold_for_one_arrival():
     learner = clinic()
     assert [learner.decide("flu", cost=cost).labeller for cost in ({"mri": 80.0}, {"nurse": 1.0}, {})] == [
         "nurse", "nurse", "mri"
@@ -178,7 +182,7 @@ def test_a_labeller_nobody_knows_is_not_asked():
     [
         (
             lambda one: one.decide("flu", cost=3.0),
-            r"^cost: expected prices by labeller, such as \{'nurse': 2",
+            r"^cost: expected costs by labeller, such as \{'nurse': 2",
         ),
         (
             lambda one: one.decide("flu", cost={"nun": 3.0}),
@@ -188,7 +192,7 @@ def test_a_labeller_nobody_knows_is_not_asked():
         (lambda one: one.decide("flu", cost={3: 1.0}), "^cost: a labeller: expected one of 'nurse', 'mri'"),
         (
             lambda one: one.decide_many(["a", "b"], costs=[{}, 3.0]),
-            r"^costs\[1\]: expected prices by labeller",
+            r"^costs\[1\]: expected costs by labeller",
         ),
         (
             lambda one: one.tell("1", 1.0, labeller="nun"),
@@ -196,10 +200,13 @@ def test_a_labeller_nobody_knows_is_not_asked():
         ),
         (lambda one: one.tell("1", 1.0, labeller=3), "^labeller: expected text, got 3"),
         (lambda one: one.learn("flu", 1.0, labeller="nun"), "^labeller: expected one of 'nurse', 'mri'"),
-        (lambda one: one.apply(Told("1", 1.0, "nun")), "^labeller: expected one of 'nurse', 'mri'"),
-        (lambda one: one.apply(Learnt("flu", 1.0, "nun")), "^labeller: expected one of 'nurse', 'mri'"),
+        (lambda one: one.apply(Told(3, "", "1", 1.0, "nun")), "^labeller: expected one of 'nurse', 'mri'"),
         (
-            lambda one: one.apply(Arrived("9", "flu", True, 1.0, 1.0, "always", "rule", False, "nun")),
+            lambda one: one.apply(Learnt(3, "", "flu", 1.0, "nun")),
+            "^labeller: expected one of 'nurse', 'mri'",
+        ),
+        (
+            lambda one: one.apply(Arrived(3, "", "flu", ASKED_OF_NUN)),
             "^labeller: expected one of 'nurse', 'mri'",
         ),
     ],
@@ -210,7 +217,7 @@ def test_who_is_unknown_is_refused_and_nothing_changes(call, match):
     refused(learner, call, match)
 
 
-def test_without_labellers_prices_have_no_names():
+def test_without_labellers_costs_have_no_names():
     learner = Learner(TypeMeans(1.0), Always(), label_cost=1.0)
     refused(
         learner, lambda one: one.decide("flu", cost={"mri": 2.0}), "^cost: expected a number, as there are"
@@ -234,7 +241,7 @@ def test_without_labellers_prices_have_no_names():
         ({"labellers": {3: NURSE}}, "^labellers: a name: expected text, got 3"),
         (
             {"labellers": {"mri": 50.0}},
-            r"^labellers\['mri'\]: expected a Labeller\(price=…, noise_std=…\), got 50.0",
+            r"^labellers\['mri'\]: expected a Labeller\(cost=…, noise_std=…\), got 50.0",
         ),
     ],
 )
@@ -257,21 +264,21 @@ def test_every_label_comes_with_the_noise_of_its_labeller():
     learner.learn("flu", 1.0)
     learner.learn("flu", 1.0, labeller="mri")
     assert learner.belief.noises == [
-        ("expect", "1", 3.0),
-        ("expect", "2", 0.5),
-        ("tell", "1", None),
-        ("tell", "2", None),
-        ("learn", "3", 3.0),
+        ("ask", 2, 3.0),
+        ("ask", 3, 0.5),
+        ("tell", 2, None),
+        ("tell", 3, None),
+        ("learn", 4, 3.0),
         ("learn", None, None),
         ("learn", None, 0.5),
     ]
 
 
-def test_a_label_from_another_one_than_asked_counts_with_that_ones_noise_at_the_price_agreed():
+def test_a_label_from_another_one_than_asked_counts_with_that_ones_noise_at_the_cost_agreed():
     learner = clinic(Bargain())
     learner.decide("flu")
     learner.tell("1", 1.0, labeller="mri")
-    assert learner.belief.noises[-1] == ("tell", "1", 0.5)
+    assert learner.belief.noises[-1] == ("tell", 2, 0.5)
     assert learner.ledger.label_spend == 2.0
 
 
@@ -279,7 +286,7 @@ def test_with_one_label_cost_beliefs_know_the_noise_themselves():
     learner = Learner(Weighing(), Always(), label_cost=1.0)
     learner.decide("flu")
     learner.tell("1", 1.0, labeller="somebody")
-    assert learner.belief.noises == [("expect", "1", None), ("tell", "1", None)]
+    assert learner.belief.noises == [("ask", 2, None), ("tell", 2, None)]
 
 
 # -- events and snapshots ----------------------------------------------------------------------------
@@ -298,13 +305,17 @@ def live(learner):
             learner.reprice(label_cost=3.0, rule=VariableUncertainty())
 
 
-def test_replaying_labellers_and_new_prices_gives_the_same_bits():
+def test_replaying_labellers_and_new_costs_gives_the_same_bits():
     make = partial(clinic, Bargain(), warmup=1)
     learner, events = make(), []
     learner.listen(events.append)
     live(learner)
-    assert {event.labeller for event in events if isinstance(event, Arrived)} == {"nurse", "mri", None}
-    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[Event])
+    assert {event.decision.labeller for event in events if isinstance(event, Arrived)} == {
+        "nurse",
+        "mri",
+        None,
+    }
+    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(events), type=list[AnyEvent])
     again = make()
     for event in stored:
         again.apply(event, rules=(Bargain,))
@@ -312,18 +323,18 @@ def test_replaying_labellers_and_new_prices_gives_the_same_bits():
     assert again.belief.noises == learner.belief.noises
 
 
-def test_a_restored_learner_keeps_prices_and_labellers():
+def test_a_restored_learner_keeps_costs_and_labellers():
     learner = clinic(Bargain(), error_cost=2.0)
     learner.decide("flu")
     again = Learner.restore(learner.snapshot(), rules=(Bargain,), beliefs=(Weighing,))
     assert (again.labellers, again.error_cost) == (BOTH, 2.0)
-    assert again.pending == learner.pending
+    assert again.awaited == learner.awaited
     live(again)
     live(learner)
     assert again.snapshot() == learner.snapshot()
 
 
-def test_a_batch_of_own_prices_is_a_loop():
+def test_a_batch_of_own_costs_is_a_loop():
     batched, looped = clinic(Bargain()), clinic(Bargain())
     costs = [{"mri": 1.0 + i % 4, "nurse": 2.5} for i in range(20)]
     many = batched.decide_many(["flu"] * 20, costs=costs)
@@ -335,24 +346,24 @@ def test_a_summary_names_the_labellers_and_what_errors_cost():
     summary = clinic(error_cost=4.0).summary()
     assert (summary.labellers, summary.error_cost) == (BOTH, 4.0)
     printed = str(summary)
-    assert "price of a label          2.00   (nurse, noise 3)" in printed
-    assert "price of a label         50.00   (mri, noise 0.5)" in printed
-    assert "price of an error         4.00" in printed
+    assert "cost of a label           2.00   (nurse, noise 3)" in printed
+    assert "cost of a label          50.00   (mri, noise 0.5)" in printed
+    assert "cost of an error          4.00" in printed
     assert msgspec.json.decode(msgspec.json.encode(summary))["labellers"]["mri"] == {
-        "price": 50.0,
+        "cost": 50.0,
         "noise_std": 0.5,
     }
 
 
-# -- other prices and rules --------------------------------------------------------------------------
+# -- other costs and rules ---------------------------------------------------------------------------
 
 
-def test_new_prices_hold_from_the_next_arrival_and_the_belief_stays():
+def test_new_costs_hold_from_the_next_arrival_and_the_belief_stays():
     learner, heard = Learner(TypeMeans(1.0), Threshold(), label_cost=8.0), []
     learner.tell(learner.decide("flu").id, 3.0)
     learner.listen(heard.append)
     learner.reprice(label_cost=2, error_cost=np.float32(0.5))
-    assert heard == [Repriced(label_cost=2.0, error_cost=0.5)]
+    assert heard == [Repriced(4, "", label_cost=2.0, error_cost=0.5)]
     decision = learner.decide("flu")
     assert (decision.cost, decision.threshold) == (2.0, pytest.approx(2.0 ** (1 / 3)))
     assert decision.prediction.mean == 3.0
@@ -396,7 +407,7 @@ def test_who_was_asked_may_answer_after_leaving():
     learner.decide("flu")
     learner.reprice(labellers={"nurse": NURSE})
     learner.tell("1", 1.0, labeller="mri")
-    assert learner.belief.noises == [("expect", "1", 0.5), ("tell", "1", None)]
+    assert learner.belief.noises == [("ask", 2, 0.5), ("tell", 2, None)]
 
 
 @pytest.mark.parametrize(
@@ -413,9 +424,9 @@ def test_who_was_asked_may_answer_after_leaving():
         ({"rule": Always}, r"^rule: expected a rule such as Threshold\(\), got "),
         (
             {"rule": Budget(Always(), total=0.5)},
-            "^total: expected at least 1, the price of one label, got 0.5",
+            "^total: expected at least 1, the cost of one label, got 0.5",
         ),
-        ({"label_cost": 30.0}, "^total: expected at least 30, the price of one label, got 20.0"),
+        ({"label_cost": 30.0}, "^total: expected at least 30, the cost of one label, got 20.0"),
         ({"rule": Value(horizon=3)}, "^horizon: expected more than the 3 rounds that have passed, got 3"),
     ],
 )
@@ -432,27 +443,24 @@ def test_a_change_that_cannot_be_is_refused_and_nothing_changes(arguments, match
 
 
 @pytest.mark.parametrize(
-    ("packed", "match"),
+    ("data", "match"),
     [
-        (
-            {"kind": "Bargain", "ours": False, "fields": {}, "rules": {}},
-            r"name your own with apply\(event, rules=",
-        ),
-        (
-            {"kind": "Threshold", "ours": True, "fields": {"scale": "big"}, "rules": {}},
-            "^rule: expected the fields",
-        ),
-        (
-            {"kind": "Queue", "ours": True, "fields": {"most": 3}, "rules": {}},
-            "^rule: expected the fields of a rule",
-        ),
-        ({"kind": "Threshold"}, "^rule: expected the fields of a rule"),
-        (3, "^rule: expected the fields of a rule"),
+        ({"kind": "own:Bargain"}, r"name a class of your own with apply\(event, rules="),
+        ({"kind": "Bargain"}, "^rule: kind: expected a known name, .*, got 'Bargain'"),
+        ({"kind": "Threshold", "scale": "big"}, "^Threshold: scale: expected a setting of its type, got "),
+        ({"kind": "Threshold", "scale": -1.0}, "^scale: expected a positive, finite number, got -1.0"),
+        ({"kind": "Queue", "most": 3}, "^Queue: expected all its settings, got "),
+        ({"kind": "Queue", "rule": 3, "most": 3}, "^rule: expected plain data such as "),
+        ({"kind": "Threshold", "clok": "type"}, "^Threshold: expected a known name, perhaps 'clock'"),
+        ({"scale": 1.0}, "^rule: expected plain data such as "),
+        (3, "^rule: expected plain data such as "),
     ],
 )
-def test_an_event_with_a_rule_that_cannot_be_is_refused(packed, match):
+def test_an_event_with_a_rule_that_cannot_be_is_refused(data, match):
     refused(
-        Learner(TypeMeans(1.0), Always(), label_cost=1.0), lambda one: one.apply(Repriced(rule=packed)), match
+        Learner(TypeMeans(1.0), Always(), label_cost=1.0),
+        lambda one: one.apply(Repriced(2, "", rule=data)),
+        match,
     )
 
 
@@ -472,7 +480,7 @@ def test_a_horizon_that_has_passed_is_told_in_the_summary():
 
 def test_a_belief_that_cannot_say_what_labels_save_is_refused():
     class Plain(TypeMeans):
-        watch = property()
+        watch = None
 
     with pytest.raises(
         InvalidInput, match=r"^belief: expected one that can say what a label saves, for this rule"

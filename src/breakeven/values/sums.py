@@ -33,3 +33,6 @@ class ExactSum(Struct, frozen=True, gc=False):
             parts.append(part)
             rest = (*rest, -part)
         return ExactSum(tuple(parts))
+
+
+NO_SUM = ExactSum()

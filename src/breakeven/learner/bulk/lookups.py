@@ -11,19 +11,20 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs import TypeMeans
-from breakeven.learner.bulk.arrays import Array, Counts
+from breakeven.errors.expect import Array
+from breakeven.learner.bulk.arrays import Counts
 
 LARGEST_TABLE = 2**20
 SMALLEST_TABLE = 2**12
 WINDOW = 2**15
-COMPARED = 2**13  # numbers on which the compiled functions must agree with theory
+COMPARED_BITS = 2**13  # numbers on which the compiled functions must agree with theory
 
 
 class Thresholds:
     """`theory.threshold` for types: a table by clock up to `LARGEST_TABLE`, computed beyond."""
 
-    def __init__(self, loops: ModuleType, price: float, scale: float) -> None:
-        self._loops, self._price, self._scale = loops, price, scale
+    def __init__(self, loops: ModuleType, price: float, unit: float, scale: float) -> None:
+        self._loops, self._price, self._unit, self._scale = loops, price, unit, scale
         self.table = np.array([np.nan])  # no clock shows 0
 
     def extend(self) -> bool:
@@ -35,7 +36,7 @@ class Thresholds:
     def at(self, clocks: Counts) -> Array:
         """The thresholds at these clocks."""
         compute = self._loops.thresholds if agrees(self._loops) else theory_thresholds
-        return np.asarray(compute(clocks, self._price, self._scale))
+        return np.asarray(compute(clocks, self._price, self._unit, self._scale))
 
 
 class Spreads:
@@ -52,10 +53,10 @@ class Spreads:
         self.values = np.asarray(compute(self.first, WINDOW, self._belief.noise_std, self._belief.delta))
 
 
-def theory_thresholds(clocks: Counts, price: float, scale: float) -> Array:
+def theory_thresholds(clocks: Counts, price: float, unit: float, scale: float) -> Array:
     """What `loops.thresholds` computes, one by one."""
     exponent = theory.DISCRETE_EXPONENT
-    return np.array([theory.threshold(price, clock, exponent, scale=scale) for clock in clocks.tolist()])
+    return np.array([theory.threshold(price, clock, exponent, unit, scale) for clock in clocks.tolist()])
 
 
 def theory_spreads(first: int, count: int, noise_std: float, delta: float) -> Array:
@@ -68,7 +69,8 @@ def theory_spreads(first: int, count: int, noise_std: float, delta: float) -> Ar
 @cache
 def agrees(loops: ModuleType) -> bool:
     """Whether the compiled thresholds and spreads are those of theory, to the bit."""
-    clocks = np.arange(1, COMPARED)
-    return np.array_equal(loops.thresholds(clocks, np.pi, 0.7), theory_thresholds(clocks, np.pi, 0.7)) and (
-        np.array_equal(loops.spreads(1, COMPARED, 0.3, 0.05), theory_spreads(1, COMPARED, 0.3, 0.05))
+    clocks = np.arange(1, COMPARED_BITS)
+    terms, spread = (clocks, np.pi, 1.3, 0.7), (1, COMPARED_BITS, 0.3, 0.05)
+    return np.array_equal(loops.thresholds(*terms), theory_thresholds(*terms)) and (
+        np.array_equal(loops.spreads(*spread), theory_spreads(*spread))
     )

@@ -7,20 +7,21 @@ import numpy as np
 
 from breakeven.beliefs import TypeMeans
 from breakeven.errors import BreakevenError, InvalidInput
-from breakeven.learner import Cost, Learner
-from breakeven.testing.stream import Stream
-from breakeven.values import Decision, Prediction
+from breakeven.learner import GivenCost, Learner
+from breakeven.learner.snapshot import seal, unseal
+from breakeven.testing.contract import LabelledStream
+from breakeven.values import Decision, Event, Prediction
 
-TOLERANCE = 1e-10
-AMBIGUOUS = 1e-9
+NEARLY_EQUAL = 1e-10  # relative, or absolute below 1: predictions that are the same but for rounding
+TOO_CLOSE = 1e-9  # of the threshold: uncertainties this near to it may be decided either way
 
 
-def priced(learner: Learner, cost: float) -> Cost:
+def given_cost(learner: Learner, cost: float) -> GivenCost:
     """A cost of labels; where there are labellers, of each of them."""
     return dict.fromkeys(learner.labellers, cost) if learner.labellers else cost
 
 
-def run(learner: Learner, stream: Stream) -> list[Decision]:
+def run(learner: Learner, stream: LabelledStream) -> list[Decision]:
     """Tell every label at once."""
     decisions = []
     for x, y in zip(stream.points, stream.labels, strict=True):
@@ -31,53 +32,72 @@ def run(learner: Learner, stream: Stream) -> list[Decision]:
     return decisions
 
 
-def run_late(learner: Learner, stream: Stream, seed: int = 1) -> list[Decision]:
+def run_late(learner: Learner, stream: LabelledStream, seed: int = 1) -> list[Decision]:
     """Tell labels late and out of order."""
     random = np.random.default_rng(seed)
-    decisions, waiting = [], []
+    decisions, awaited = [], []
     for x, y in zip(stream.points, stream.labels, strict=True):
         decision = learner.decide(x)
         decisions.append(decision)
         if decision.wants_label:
-            waiting.append((decision.id, y))
-        if waiting and random.random() < 0.4:
-            learner.tell(*waiting.pop(int(random.integers(len(waiting)))))
-    for i in random.permutation(len(waiting)):
-        learner.tell(*waiting[i])
+            awaited.append((decision.id, y))
+        if awaited and random.random() < 0.4:
+            learner.tell(*awaited.pop(int(random.integers(len(awaited)))))
+    for i in random.permutation(len(awaited)):
+        learner.tell(*awaited[i])
     return decisions
 
 
-def run_eventfully(learner: Learner, stream: Stream) -> None:
-    """Let everything happen: late, corrected, withdrawn, forced, unasked and given labels, own prices."""
+def run_eventfully(learner: Learner, stream: LabelledStream) -> None:
+    """Let everything happen.
+
+    Labels late, corrected, withdrawn, reopened, forced, unasked, told after a withdrawal and learnt; costs
+    and ids that are given.
+    """
     for i, (x, y) in enumerate(zip(stream.points, stream.labels, strict=True)):
-        decision = _decide(learner, x, cost=1.0 + i % 3, force=[None, None, None, True, False][i % 5])
+        force, id = [None, None, None, True, False][i % 5], f"case {i}" if i % 6 == 2 else None
+        decision = _decide(learner, x, cost=1.0 + i % 3, force=force, id=id)
         if decision.wants_label and i % 4:
             learner.tell(decision.id, y)
             if i % 7 == 1:
                 learner.correct(decision.id, y + 1.0)
             if i % 7 == 2:
                 learner.withdraw(decision.id, charged=True)
+            if i % 7 == 3:
+                learner.reopen(decision.id)
         elif decision.wants_label and i % 8 == 4:
             learner.withdraw(decision.id)
+            if i % 16 == 4:
+                learner.tell(decision.id, y)
         elif not decision.wants_label and i % 3 == 0:
             learner.tell(decision.id, y)
+            if i % 2:
+                learner.reopen(decision.id)
         if i % 6 == 5:
-            learner.learn(x, y - 0.5)
+            learner.learn(x, y - 0.5, id=f"gift {i}" if i % 12 == 5 else None)
         if i == 9:
             learner.reprice(error_cost=1.5)
-    for id in list(learner.pending)[::2]:
+    for id in list(learner.awaited)[::2]:
         learner.tell(id, 0.25)
 
 
-def _decide(learner: Learner, x: object, *, cost: float, force: bool | None) -> Decision:
+def recorded(learner: Learner) -> list[Event]:
+    """A list that gets every event of a new learner, from its first on."""
+    assert learner.created is not None, "only a learner that begins a stream has its first event"
+    log: list[Event] = [learner.created]
+    learner.listen(log.append)
+    return log
+
+
+def _decide(learner: Learner, x: object, *, cost: float, force: bool | None, id: str | None) -> Decision:
     """As a person wants, or as the rule does where its limits forbid that."""
     try:
-        return learner.decide(x, cost=priced(learner, cost), force=force)
+        return learner.decide(x, cost=given_cost(learner, cost), force=force, id=id)
     except InvalidInput:
-        return learner.decide(x, cost=priced(learner, cost))
+        return learner.decide(x, cost=given_cost(learner, cost), id=id)
 
 
-def past_warmup(learner: Learner, stream: Stream) -> Learner:
+def past_warmup(learner: Learner, stream: LabelledStream) -> Learner:
     """The learner after its warm-up, all told."""
     i = 0
     while learner.summary().warmup_left:
@@ -127,14 +147,28 @@ def assert_same_decisions(some: list[Decision], others: list[Decision], *, exact
             assert repr(numbers[0]) == repr(numbers[1]), f"decision {one.id} differs in its bits: {numbers}"
         elif one.wants_label != other.wants_label:
             gap = abs(one.uncertainty - one.threshold)
-            assert gap <= AMBIGUOUS * abs(one.threshold), f"decision {one.id} differs: {one} and {other}"
+            assert gap <= TOO_CLOSE * abs(one.threshold), f"decision {one.id} differs: {one} and {other}"
             return count
         else:
-            assert _near(one.uncertainty, other.uncertainty, AMBIGUOUS), f"uncertainty of {one.id} differs"
+            assert _near(one.uncertainty, other.uncertainty, TOO_CLOSE), f"uncertainty of {one.id} differs"
     return len(some)
 
 
-def assert_same_predictions(one: Learner, other: Learner, stream: Stream) -> None:
+def assert_same_state(one: Learner, other: Learner) -> None:
+    """Equal states to the bit; where the belief rounds, but for the numbers in answers that are kept."""
+    if is_exact(one):
+        assert one.snapshot() == other.snapshot(), "the states differ"
+        return
+    contents = [unseal(learner.snapshot()) for learner in (one, other)]
+    for content in contents:
+        for entries in (content["book"]["awaited"], content["book"]["settled"]):
+            answers = entries.get("decisions", {})
+            for rounded in ("prediction", "uncertainty", "stretch", "worth"):
+                answers.pop(rounded, None)
+    assert seal(contents[0]) == seal(contents[1]), "the states differ"
+
+
+def assert_same_predictions(one: Learner, other: Learner, stream: LabelledStream) -> None:
     """Equal predictions: to the bit for means over types, to 1e-10 for others."""
     exact = is_exact(one)
     for x in stream.points:
@@ -149,7 +183,7 @@ def is_exact(learner: Learner) -> bool:
 
 def near(a: Prediction, b: Prediction) -> bool:
     """Equal to 1e-10."""
-    return _near(a.mean, b.mean, TOLERANCE) and _near(a.std, b.std, TOLERANCE)
+    return _near(a.mean, b.mean, NEARLY_EQUAL) and _near(a.std, b.std, NEARLY_EQUAL)
 
 
 def _near(a: float, b: float, tolerance: float) -> bool:

@@ -1,6 +1,6 @@
-"""What labels cost, of whom they can be had, and what a unit of error costs.
+"""What labels cost, from whom they can be had, and what a unit of error costs.
 
-A rule weighs labels against errors, so it sees prices in units of error: cost / error_cost.
+A rule weighs labels against errors, so it sees prices, in units of error: cost / error_cost.
 """
 
 from collections.abc import Mapping
@@ -9,13 +9,14 @@ from typing import Any
 from msgspec import Struct
 
 from breakeven.errors import expect
-from breakeven.values import Labeller, Offer, best_offer
+from breakeven.values import Cost, Labeller, Offer, best_offer
 
 
 class Quote(Struct, frozen=True, gc=False):
     """What one label costs, in money and in units of error.
 
-    Where there is a choice of labellers, `offers` has them all, and this is one of them.
+    Where there is a choice of labellers, `offers` has them all, and this is one of them. `given` is the cost
+    that came with the arrival, if one did.
     """
 
     cost: float
@@ -23,18 +24,19 @@ class Quote(Struct, frozen=True, gc=False):
     labeller: str | None = None
     noise_std: float | None = None
     offers: tuple[Offer, ...] = ()
+    given: Cost | None = None
 
     def of(self, labeller: str) -> "Quote":
-        """What the same label costs of this labeller."""
+        """What the same label costs from this labeller."""
         offer = next(one for one in self.offers if one.labeller == labeller)
-        return _quote(offer, self.offers)
+        return _quote(offer, self.offers, self.given)
 
 
-class Prices(Struct, frozen=True, kw_only=True):
+class Costs(Struct, frozen=True, kw_only=True):
     """One label cost, or labellers by name; and the cost of a unit of error.
 
-    >>> prices = Prices(labellers={"nurse": Labeller(2.0, 3.0), "mri": Labeller(50.0, 0.5)})
-    >>> prices.quote().labeller, prices.quote({"mri": 100.0}).labeller
+    >>> costs = Costs(labellers={"nurse": Labeller(2.0, 3.0), "mri": Labeller(50.0, 0.5)})
+    >>> costs.quote().labeller, costs.quote({"mri": 100.0}).labeller
     ('mri', 'nurse')
     """
 
@@ -43,25 +45,25 @@ class Prices(Struct, frozen=True, kw_only=True):
     error_cost: float = 1.0
 
     @staticmethod
-    def checked(label_cost: Any, labellers: Any, error_cost: Any) -> "Prices":
+    def checked(label_cost: Any, labellers: Any, error_cost: Any) -> "Costs":
         """Exactly one of a label cost and labellers, and what an error costs."""
         if (label_cost is None) == (labellers is None):
             came = "neither" if label_cost is None else "both"
             expect.refuse("label_cost", "either a label cost or labellers", came, described=True)
-        return Prices(
+        return Costs(
             label_cost=None if label_cost is None else expect.positive("label_cost", label_cost),
             labellers={} if labellers is None else _labellers(labellers),
             error_cost=expect.positive("error_cost", error_cost),
         )
 
-    def changed(self, label_cost: Any, labellers: Any, error_cost: Any) -> "Prices":
+    def changed(self, label_cost: Any, labellers: Any, error_cost: Any) -> "Costs":
         """With what is not None in place of what was; a label cost replaces labellers, and they it."""
         if label_cost is None and labellers is None:
             label_cost, labellers = self.label_cost, self.labellers or None
-        return Prices.checked(label_cost, labellers, self.error_cost if error_cost is None else error_cost)
+        return Costs.checked(label_cost, labellers, self.error_cost if error_cost is None else error_cost)
 
     def arguments(self) -> dict[str, Any]:
-        """What `checked` makes the same prices of."""
+        """The arguments from which `checked` makes the same costs."""
         return {
             "label_cost": self.label_cost,
             "labellers": self.labellers or None,
@@ -90,13 +92,14 @@ class Prices(Struct, frozen=True, kw_only=True):
         """What a label costs now: as agreed, or a `cost` of its own, by labeller where there are any."""
         if not self.labellers:
             money = self._single(cost, name)
-            return Quote(money, money / self.error_cost)
-        prices = {labeller: one.price for labeller, one in self.labellers.items()} | self._named(cost, name)
+            return Quote(money, money / self.error_cost, given=None if cost is None else money)
+        named = self._named(cost, name)
+        costs = {labeller: one.cost for labeller, one in self.labellers.items()} | named
         offers = tuple(
-            Offer(price / self.error_cost, self.labellers[labeller].noise_std, labeller, price)
-            for labeller, price in prices.items()
+            Offer(money / self.error_cost, self.labellers[labeller].noise_std, labeller, money)
+            for labeller, money in costs.items()
         )
-        return _quote(best_offer(offers), offers)
+        return _quote(best_offer(offers), offers, None if cost is None else named)
 
     def _single(self, cost: Any, name: str) -> float:
         if isinstance(cost, Mapping):
@@ -104,16 +107,16 @@ class Prices(Struct, frozen=True, kw_only=True):
         return expect.positive(name, self.label_cost if cost is None else cost)
 
     def _named(self, cost: Any, name: str) -> dict[str, float]:
-        """Prices by labeller that hold for one arrival."""
+        """Costs by labeller that hold for one arrival."""
         if cost is None:
             return {}
         if not isinstance(cost, Mapping):
-            expect.refuse(name, f"prices by labeller, such as {{{next(iter(self.labellers))!r}: 2.0}}", cost)
+            expect.refuse(name, f"costs by labeller, such as {{{next(iter(self.labellers))!r}: 2.0}}", cost)
         return {
             expect.one_of(f"{name}: a labeller", labeller, self.labellers): expect.positive(
-                f"{name}[{labeller!r}]", price
+                f"{name}[{labeller!r}]", money
             )
-            for labeller, price in cost.items()
+            for labeller, money in cost.items()
         }
 
 
@@ -123,9 +126,9 @@ def _labellers(labellers: Any) -> dict[str, Labeller]:
     for name, one in labellers.items():
         expect.text("labellers: a name", name)
         if not isinstance(one, Labeller):
-            expect.refuse(f"labellers[{name!r}]", "a Labeller(price=…, noise_std=…)", one)
+            expect.refuse(f"labellers[{name!r}]", "a Labeller(cost=…, noise_std=…)", one)
     return {str(name): one for name, one in labellers.items()}
 
 
-def _quote(offer: Offer, offers: tuple[Offer, ...]) -> Quote:
-    return Quote(offer.cost, offer.price, offer.labeller, offer.noise_std, offers)
+def _quote(offer: Offer, offers: tuple[Offer, ...], given: Cost | None) -> Quote:
+    return Quote(offer.cost, offer.price, offer.labeller, offer.noise_std, offers, given)

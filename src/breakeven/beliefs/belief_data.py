@@ -1,0 +1,65 @@
+"""Beliefs as plain data, such as JSON and TOML hold, and back.
+
+A belief is its kind and its arguments: {"kind": "TypeMeans", "noise_std": 0.5}. What is None is left out.
+"""
+
+from collections.abc import Iterable
+from inspect import signature
+from typing import Any
+
+from breakeven.beliefs.belief import Belief
+from breakeven.beliefs.cells import Cells
+from breakeven.beliefs.gp import GaussianProcess
+from breakeven.beliefs.types import TypeMeans
+from breakeven.errors import BreakevenError, expect
+
+BELIEFS: tuple[type[Any], ...] = (Cells, GaussianProcess, TypeMeans)
+
+OWN_KIND = "own:"  # stands before the kind of a class that is not ours
+
+
+def belief_data(belief: Belief) -> dict[str, Any]:
+    """A belief as plain data, without what it has learnt.
+
+    >>> belief_data(TypeMeans(noise_std=0.5))
+    {'kind': 'TypeMeans', 'noise_std': 0.5, 'delta': 0.05, 'prior_mean': 0.0}
+    """
+    given = {name: value for name, value in belief.config().items() if value is not None}
+    return {"kind": kind_name(belief), **given}
+
+
+def kind_name(belief: Belief) -> str:
+    """What the kind of a belief is called in plain data."""
+    kind = type(belief)
+    return kind.__name__ if kind in BELIEFS else OWN_KIND + kind.__name__
+
+
+def belief_kind(name: Any, own: Iterable[type[Belief]] = ()) -> type[Belief]:
+    """The class with this name; `own` names classes that are not ours."""
+    kinds = {one.__name__: one for one in BELIEFS} | {OWN_KIND + one.__name__: one for one in own}
+    kind: type[Belief] = kinds[expect.known("belief: kind", name, kinds)]
+    return kind
+
+
+def belief_of(data: Any, own: Iterable[type[Belief]] = ()) -> Belief:
+    """A belief from plain data; `own` names classes that are not ours.
+
+    >>> belief_of({"kind": "TypeMeans", "noise_std": 0.5}).noise_std
+    0.5
+    >>> belief_of({"kind": "TypeMeans", "noise": 0.5})
+    Traceback (most recent call last):
+    breakeven.errors.InvalidInput: TypeMeans: expected a known name, perhaps 'noise_std', got 'noise'
+    """
+    if not isinstance(data, dict) or "kind" not in data:
+        expect.refuse("belief", 'plain data such as {"kind": "TypeMeans", "noise_std": 0.5}', data)
+    kind = belief_kind(data["kind"], own)
+    config = {name: value for name, value in data.items() if name != "kind"}
+    if kind in BELIEFS:
+        for name in config:
+            expect.known(kind.__name__, name, signature(kind).parameters)
+    try:
+        return kind.of(config)
+    except BreakevenError:
+        raise
+    except (TypeError, ValueError, KeyError) as error:
+        expect.refuse(kind.__name__, "its arguments", str(error), described=True)

@@ -1,0 +1,145 @@
+"""One decision: a person's, the warm-up's or the rule's, with the whole answer.
+
+Everything here only reads the state, but for the last step, which lets the arrival happen.
+"""
+
+from typing import Any
+
+from breakeven.errors import InvalidInput, expect
+from breakeven.learner.costs import Quote
+from breakeven.learner.state import CHANGING, WHOLE, State
+from breakeven.rules import Rule
+from breakeven.rules.audit import AUDIT_REASONS
+from breakeven.values import Arrived, By, Decision, Verdict, View, best_offer
+
+PERSON_DECLINED = Verdict(False, reason="person_declined")
+
+
+def decide(
+    state: State, id: str | None, point: Any, quote: Quote, force: bool | None, view: View
+) -> Decision:
+    """Decide on an arrival at which the belief was just looked, count it and tell the listeners."""
+    by: By = "rule"
+    round, book = state.rounds + 1, state.book
+    if force is None and not (state.warmup.wanted and state.warmup.open):
+        view.round, view.price, view.draw = round, quote.price, state.draws
+        if state.rule_sees_all:
+            _show(state, view, quote)
+        verdict = state.rule.decide(view)
+        if not state.rule_is_ours:
+            verdict = _checked(verdict, state.rule, quote)
+    elif force is None:
+        verdict, by = _of_warmup(*_limits(state, view, quote)), "warmup"
+    else:
+        forbidden, labeller = _limits(state, view, quote) if force else (None, None)
+        verdict, by = _of_person(force, forbidden, labeller), "person"
+    if verdict.labeller is not None:
+        quote = quote.of(verdict.labeller)
+    wants_label, reason, propensity, worth = (
+        verdict.wants_label,
+        verdict.reason,
+        verdict.propensity,
+        verdict.worth,
+    )
+    if propensity is None:
+        propensity = 1.0 if wants_label else 0.0
+    stretch = view.stretch
+    decision = Decision(
+        id or (str(round) if round >= book.next_number else book.automatic_id(round)),
+        wants_label,
+        view.prediction,
+        view.uncertainty,
+        verdict.threshold,
+        quote.cost,
+        propensity,
+        reason,
+        stretch == 1.0,
+        stretch != 1.0 and by == "rule" and view.ambiguous(verdict.threshold),
+        stretch,
+        quote.labeller,
+        None if worth is None else worth * state.costs.error_cost,
+        by,
+        round,
+        quote.offers,
+    )
+    predicted = None
+    if reason == "audited":
+        _check_audited(state, decision)
+        state.phase = CHANGING
+        predicted = state.belief.look(point).prediction.mean  # the bits of one look alone, also in a batch
+    state.phase = CHANGING
+    if id is not None or book.next_number > round:
+        book.note_id(decision.id, round)
+    state.arrive(decision, point, view, quote.given, predicted)
+    if state.listeners:
+        plain = state.belief.plain(point)
+        state.announce(Arrived(state.number, state.name, plain, decision, quote.given, predicted))
+    state.phase = WHOLE
+    return decision
+
+
+def _check_audited(state: State, decision: Decision) -> None:
+    """Raise unless an audit that goes on drew this arrival; a rule of one's own may say so wrongly."""
+    if state.auditing is None:
+        expect.refuse("reason", "no audit, as there is none", decision.reason)
+    state.auditing.check_drawn(decision, state.number + 1)
+
+
+def _of_person(force: bool, forbidden: str | None, labeller: str | None) -> Verdict:
+    """What a person decided, and who is asked then; a limit of the rule holds for people, too."""
+    if force and forbidden is not None:
+        raise InvalidInput(
+            f"force: expected a label that the rule's limits allow, got True ({forbidden}); "
+            "wait, or reprice with a wider limit"
+        )
+    return Verdict(True, reason="person_asked", labeller=labeller) if force else PERSON_DECLINED
+
+
+def _of_warmup(forbidden: str | None, labeller: str | None) -> Verdict:
+    """Yes, and who is asked, unless a limit of the rule forbids it; then a later arrival takes its place."""
+    if forbidden is not None:
+        return Verdict(False, reason=forbidden)
+    return Verdict(True, reason="warmup", labeller=labeller)
+
+
+def _limits(state: State, view: View, quote: Quote) -> tuple[str | None, str | None]:
+    """Why the rule lets nobody buy this label; or else None, and from whom it can be bought."""
+    view.round, view.price, view.draw = state.rounds + 1, quote.price, state.draws
+    _show(state, view, quote)
+    forbidden = state.rule.forbids(view)
+    return forbidden, None if forbidden is not None else best_offer(state.rule.offers(view)).labeller
+
+
+def _show(state: State, view: View, quote: Quote) -> None:
+    view.offers, view.cost = quote.offers, quote.cost
+    view.spent, view.awaited = state.book.spend.value, len(state.book.awaited)
+
+
+def _checked(verdict: Any, rule: Rule, quote: Quote) -> Verdict:
+    """What a rule of the user's own returned, if it is a sound verdict."""
+    name = type(rule).__name__
+    if not isinstance(verdict, Verdict):
+        expect.refuse(f"{name}.decide", "to return a Verdict", verdict)
+    propensity, worth, labeller = verdict.propensity, verdict.worth, verdict.labeller
+    if propensity is not None:
+        propensity = expect.probability(f"{name}.decide propensity", propensity)
+    if worth is not None:
+        worth = expect.number(f"{name}.decide worth", worth)
+    if labeller is not None:
+        expect.one_of(f"{name}.decide labeller", labeller, [None, *(one.labeller for one in quote.offers)])
+    return Verdict(
+        expect.truth(f"{name}.decide wants_label", verdict.wants_label),
+        expect.number(f"{name}.decide threshold", verdict.threshold),
+        _reason(f"{name}.decide reason", verdict.reason, rule),
+        propensity,
+        worth,
+        labeller,
+    )
+
+
+def _reason(name: str, reason: Any, rule: Rule) -> str:
+    """Any reason, but for those of audits where there is none."""
+    text = expect.text(name, reason)
+    if rule.audit is None and text in AUDIT_REASONS:
+        expect.refuse(name, "one that is not reserved for audits", text)
+    return text

@@ -1,0 +1,80 @@
+"""Rules as plain data, such as JSON and TOML hold, and back.
+
+A rule is its kind and its settings: {"kind": "Budget", "total": 500, "rule": {"kind": "Threshold"}}. What is
+at its default is left out; what a rule remembers is written only once there is something to remember.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec.structs import asdict, fields
+
+from breakeven.beliefs.belief_data import OWN_KIND
+from breakeven.errors import InvalidInput, expect
+from breakeven.rules.audit import Audit
+from breakeven.rules.baselines import Always, Never, RandomSelect, VariableUncertainty
+from breakeven.rules.budget import Budget
+from breakeven.rules.queue import Queue
+from breakeven.rules.rule import Rule
+from breakeven.rules.threshold import Threshold
+from breakeven.rules.value import Value
+
+RULES: tuple[type[Rule], ...] = (
+    Always, Audit, Budget, Never, Queue, RandomSelect, Threshold, Value, VariableUncertainty
+)  # fmt: skip
+
+
+def rule_data(rule: Rule) -> dict[str, Any]:
+    """A rule as plain data.
+
+    >>> rule_data(Budget(Threshold(scale=0.5), total=500.0))
+    {'kind': 'Budget', 'rule': {'kind': 'Threshold', 'scale': 0.5}, 'total': 500.0}
+    """
+    kind = type(rule)
+    data: dict[str, Any] = {"kind": kind.__name__ if kind in RULES else OWN_KIND + kind.__name__}
+    defaults = {one.name: _default(one) for one in fields(kind)}
+    for name, value in asdict(rule).items():
+        if isinstance(value, Rule):
+            data[name] = rule_data(value)
+        elif value != defaults[name] or defaults[name] is msgspec.NODEFAULT:
+            data[name] = msgspec.to_builtins(value)
+    return data
+
+
+def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
+    """A rule from plain data; `own` names classes that are not ours.
+
+    >>> rule_of({"kind": "Threshold", "scale": 0.5})
+    Threshold(scale=0.5, clock='type')
+    >>> rule_of({"kind": "Threshold", "scales": 0.5})
+    Traceback (most recent call last):
+    breakeven.errors.InvalidInput: Threshold: expected a known name, perhaps 'scale', got 'scales'
+    """
+    if not isinstance(data, dict) or "kind" not in data:
+        expect.refuse("rule", 'plain data such as {"kind": "Threshold"}', data)
+    kinds = {one.__name__: one for one in RULES} | {OWN_KIND + one.__name__: one for one in own}
+    kind = kinds[expect.known("rule: kind", data["kind"], kinds)]
+    types = {one.name: one.type for one in fields(kind)}
+    settings = {}
+    for name, value in data.items():
+        if name != "kind":
+            expect.known(kind.__name__, name, types)
+            settings[name] = (
+                rule_of(value, own) if types[name] is Rule else _converted(kind, name, value, types[name])
+            )
+    try:
+        return kind(**settings)
+    except TypeError as error:
+        raise InvalidInput(f"{kind.__name__}: expected all its settings, got {error}") from error
+
+
+def _converted(kind: type[Rule], name: str, value: Any, wanted: Any) -> Any:
+    try:
+        return msgspec.convert(value, wanted)
+    except msgspec.ValidationError as error:
+        expect.refuse(f"{kind.__name__}: {name}", "a setting of its type", str(error), described=True)
+
+
+def _default(one: Any) -> Any:
+    return one.default if one.default_factory is msgspec.NODEFAULT else one.default_factory()
