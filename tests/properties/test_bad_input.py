@@ -30,7 +30,19 @@ from breakeven.errors import (
     InvalidInput,
     UnknownId,
 )
-from breakeven.values import Arrived, Corrected, Fitted, Learnt, Prediction, Told, Withdrawn
+from breakeven.values import (
+    Arrived,
+    Corrected,
+    Decision,
+    Erased,
+    Fitted,
+    Learnt,
+    Prediction,
+    Reopened,
+    Repriced,
+    Told,
+    Withdrawn,
+)
 from tests.naming import Thing, plain_name
 
 BUILTIN = {
@@ -168,7 +180,7 @@ WRONG_STATE = {
     "decide on an awaited id": (
         lambda one, good: one.decide(good[0], id="awaited"),
         DuplicateId,
-        "^id: expected one that is not in use, got 'awaited', whose label is awaited; leave ids out",
+        "^id: expected one that is not in use, got 'awaited', whose label is still awaited; it arrived with",
     ),
     "decide on a told id": (
         lambda one, good: one.decide(good[0], id="told"),
@@ -178,7 +190,7 @@ WRONG_STATE = {
     "decide_many on an awaited id": (
         lambda one, good: one.decide_many(good[:2], ids=["new", "awaited"]),
         DuplicateId,
-        "got 'awaited', whose label is awaited",
+        "got 'awaited', whose label is still awaited; leave ids out",
     ),
     "decide_many on a told id": (
         lambda one, good: one.decide_many(good[:2], ids=["new", "told"]),
@@ -193,12 +205,12 @@ WRONG_STATE = {
     "decide_many on an unasked id twice": (
         lambda one, good: one.decide_many(good[:2], ids=["unasked", "unasked"]),
         DuplicateId,
-        "^ids: expected each id once, got 'unasked' twice",
+        "got 'unasked', whose label is not asked for; leave ids out",
     ),
     "tell an unknown id": (
         lambda one, good: one.tell("nobody", 1.0),
         UnknownId,
-        "^id: expected an arrival whose label is awaited, or one seen lately, got 'nobody'",
+        "^id: expected an arrival whose label is awaited, or one of those remembered, got 'nobody'",
     ),
     "tell_many an unknown id after a known one": (
         lambda one, good: one.tell_many(["awaited", "nobody"], [1.0, 2.0]),
@@ -254,13 +266,17 @@ def test_an_id_in_the_wrong_state_is_refused(kind, call, error, match):
 
 
 @pytest.mark.parametrize("id", ["awaited", "told"])
-def test_a_label_is_withdrawn_once(kind, id):
+def test_a_label_is_withdrawn_in_one_way(kind, id):
     learner = busy(kind)
     learner.withdraw(id)
-    expected = f"^id: expected a label awaited or told, got '{id}'"
-    assert_refused(learner, kind, lambda one: one.withdraw(id), UnknownId, expected)
-    gone = f"^id: expected an arrival whose label is awaited, or one seen lately, got '{id}'"
-    assert_refused(learner, kind, lambda one: one.tell(id, 1.0), UnknownId, gone)
+    before = learner.snapshot()
+    learner.withdraw(id)
+    assert learner.snapshot() == before
+    charged = f"^id '{id}': expected not charged, as it was withdrawn before, got charged"
+    assert_refused(learner, kind, lambda one: one.withdraw(id, charged=True), ConflictingLabel, charged)
+    gone = f"^id: expected a label told before, got '{id}'; its label is withdrawn"
+    assert_refused(learner, kind, lambda one: one.correct(id, 1.0), UnknownId, gone)
+    assert_refused(learner, kind, lambda one: one.reopen(id), UnknownId, gone)
 
 
 LENGTHS = {
@@ -498,14 +514,14 @@ MAKING = {
         [-1, 1.0, False, "3", None, [1]],
         whole("seed"),
     ),
-    "Learner remember": (
+    "Learner keep": (
         lambda bad: Learner(TYPES, Always(), label_cost=1.0, keep=bad),
         [-1, 10.0, True, "3", None],
-        whole("remember"),
+        whole("keep"),
     ),
     "Learner rule": (
         lambda bad: Learner(TYPES, bad, label_cost=1.0),
-        [Always, Threshold, None, "threshold", TYPES, lambda view: True],
+        [Always, Threshold, None, "threshold", TYPES, len],
         r"^rule: expected a rule such as Threshold\(\), got ",
     ),
     "Learner belief": (
@@ -513,7 +529,7 @@ MAKING = {
         [TypeMeans, GaussianProcess, None, "types", Always()],
         r"^belief: expected a belief such as TypeMeans\(noise_std=1.0\), got ",
     ),
-    "TypeMeans noise_std": (TypeMeans, [0, -0.1, nan, inf, True, "1", None], f"^noise_std: {POSITIVE}"),
+    "TypeMeans noise_std": (TypeMeans, [0, -0.1, nan, inf, True, "1"], f"^noise_std: {POSITIVE}"),
     "TypeMeans delta": (
         lambda bad: TypeMeans(1.0, delta=bad),
         [0, 1, 0.0, 1.0, -0.1, 1.5, nan, inf, True, "0.05", None],
@@ -656,7 +672,7 @@ def test_a_wrong_argument_is_refused_by_name(make, bad, match):
 
 
 def test_a_fit_after_the_warmup_needs_a_warmup():
-    expected = 'warmup: expected at least 1, because fit="after_warmup" waits for it, got 0'
+    expected = "warmup: expected at least 1, because the belief's fit waits for the warm-up, got 0"
     with pytest.raises(InvalidInput, match=expected):
         Learner(GaussianProcess(1, 1.0, fit="after_warmup"), Always(), label_cost=1.0)
     with pytest.raises(InvalidInput, match=expected):
@@ -710,6 +726,11 @@ VERBS = {
     "correct": lambda one, good, a, b: one.correct(a, b),
     "correct a told one": lambda one, good, a, b: one.correct("told", a),
     "withdraw": lambda one, good, a, b: one.withdraw(a, charged=b),
+    "reopen": lambda one, good, a, b: one.reopen(a),
+    "learn under an id": lambda one, good, a, b: one.learn(good[0], a, id=b),
+    "decision": lambda one, good, a, b: one.decision(a),
+    "adopt": lambda one, good, a, b: one.adopt(a),
+    "snapshot": lambda one, good, a, b: Learner.restore(one.snapshot(a), key=b),
     "learn": lambda one, good, a, b: one.learn(a, b),
     "learn a good point": lambda one, good, a, b: one.learn(good[0], a),
     "predict": lambda one, good, a, b: one.predict(a),
@@ -727,14 +748,32 @@ VERBS = {
     "simulate": lambda one, good, a, b: simulate(one, good, [1.0, a, b]),
     "simulate points": lambda one, good, a, b: simulate(one, [good[0], a], [1.0, 2.0]),
     "apply": lambda one, good, a, b: one.apply(a),
-    "apply arrived": lambda one, good, a, b: one.apply(Arrived("new", a, True, b, 1.0, "x", "rule")),
-    "apply decided": lambda one, good, a, b: one.apply(Arrived(a, good[0], b, 1.0, 1.0, "x", "person")),
-    "apply told": lambda one, good, a, b: one.apply(Told("awaited", a)),
-    "apply corrected": lambda one, good, a, b: one.apply(Corrected("told", a)),
-    "apply withdrawn": lambda one, good, a, b: one.apply(Withdrawn(a, b)),
-    "apply learnt": lambda one, good, a, b: one.apply(Learnt(a, b)),
-    "apply fitted": lambda one, good, a, b: one.apply(Fitted(a)),
+    "apply numbered": lambda one, good, a, b: one.apply(Told(a, b, "awaited", 1.0)),
+    "apply arrived": lambda one, good, a, b: applied(one, Arrived, a, answer(cost=b)),
+    "apply decided": lambda one, good, a, b: applied(one, Arrived, good[0], answer(id=a, wants_label=b)),
+    "apply reasoned": lambda one, good, a, b: applied(one, Arrived, good[0], answer(reason=a, by=b)),
+    "apply given": lambda one, good, a, b: applied(one, Arrived, good[0], a, b),
+    "apply told": lambda one, good, a, b: applied(one, Told, "awaited", a, b),
+    "apply corrected": lambda one, good, a, b: applied(one, Corrected, "told", a),
+    "apply withdrawn": lambda one, good, a, b: applied(one, Withdrawn, a, b),
+    "apply reopened": lambda one, good, a, b: applied(one, Reopened, a),
+    "apply learnt": lambda one, good, a, b: applied(one, Learnt, a, b),
+    "apply learnt under an id": lambda one, good, a, b: applied(one, Learnt, good[0], 1.0, None, a),
+    "apply fitted": lambda one, good, a, b: applied(one, Fitted, a, b),
+    "apply repriced": lambda one, good, a, b: applied(one, Repriced, a, None, b),
+    "apply another rule": lambda one, good, a, b: applied(one, Repriced, None, None, None, a),
+    "apply erased": lambda one, good, a, b: applied(one, Erased, a),
 }
+
+
+def applied(one, kind, *content):
+    """Apply the next event, with this content."""
+    one.apply(kind(one.number + 1, "", *content))
+
+
+def answer(id="new", wants_label=True, cost=1.0, reason="x", by="rule"):
+    """A decision in the fourth round."""
+    return Decision(id, wants_label, Prediction(0.0, 1.0, 0.5), 1.0, 0.5, cost, 1.0, reason, by=by, round=4)
 
 
 @pytest.mark.parametrize("verb", list(VERBS))
