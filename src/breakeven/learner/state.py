@@ -248,7 +248,11 @@ class State:
 
     def adopt(self, parameters: dict[str, Any], labels: int) -> None:
         """Go on with fitted parameters."""
-        self.belief.adopt(parameters, labels)
+        try:
+            self.belief.adopt(parameters, labels)
+        except InvalidInput:  # a belief checks parameters before it takes them up
+            self.phase = WHOLE
+            raise
         self.number += 1
         self.fits += 1
 
@@ -290,9 +294,9 @@ class State:
     def _check_next(self, event: Any) -> None:
         if not isinstance(event, Event):
             expect.refuse("event", "an event of breakeven.values", event)
-        if event.stream != self.name:
+        if not isinstance(event.stream, str) or event.stream != self.name:
             raise WrongEvent(f"event: expected one of the stream {self.name!r}, got one of {event.stream!r}")
-        if event.number != self.number + 1:
+        if expect.whole("number", event.number) != self.number + 1:
             what = "a repeat" if event.number <= self.number else "a gap"
             raise WrongEvent(f"event: expected number {self.number + 1}, got {event.number}: {what}")
 
