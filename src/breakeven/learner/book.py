@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
-from breakeven.learner.columns import as_columns, from_columns
+from breakeven.learner.packing import as_columns, from_columns
 from breakeven.values import NO_SUM, Cost, Decision, ExactSum, Prediction
 
 LONGEST_NUMBER = 18  # digits of an id that automatic ids must stay clear of; rounds never have more

@@ -14,8 +14,8 @@ from msgspec.structs import asdict, replace
 
 from breakeven.beliefs import Belief
 from breakeven.errors import ConflictingLabel, DuplicateId, InvalidInput, UnknownId, expect
-from breakeven.learner.columns import as_columns, from_columns
 from breakeven.learner.costs import Costs
+from breakeven.learner.packing import as_columns, from_columns
 from breakeven.rules import Audit, Rule
 from breakeven.theory import Limits, SampledAverage, error_bound
 from breakeven.values import Assumption, AuditReport, Decision, Interval

@@ -32,7 +32,7 @@ SPACES = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join
     map(chr, range(0x2000, 0x200B))
 )
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-WHOLE = re.compile(r"[+-]?[0-9]+")
+INTEGER_TEXT = re.compile(r"[+-]?[0-9]+")
 
 
 def read_value(name: str, value: Any, kind: Kind, *, required: bool = True) -> Any:
@@ -96,7 +96,7 @@ def _whole(value: Any) -> int | None:
     number: int | None = None
     if isinstance(value, str):
         word = _stripped(value)
-        number = int(word) if WHOLE.fullmatch(word) and len(word) <= 4_000 else None
+        number = int(word) if INTEGER_TEXT.fullmatch(word) and len(word) <= 4_000 else None
     elif isinstance(value, Decimal) or expect.is_number(value):
         number = int(value) if abs(_float(value)) < inf and value == int(value) else None
     return number if number is not None and -(2**63) <= number < 2**63 else None

@@ -21,7 +21,7 @@ from breakeven.tables.sources import TableSource
 LABEL_ROLE, TYPE_ROLE, COST_ROLE = "\0label", "\0type", "\0cost"  # no columns of a table are called so
 ORDER_ROLE, ID_ROLE, ROW_ROLE = "\0order", "\0id", "\0row"
 
-NO_LABEL = "labels are numbers: write yes and no as 1 and 0"
+LABEL_HINT = "labels are numbers: write yes and no as 1 and 0"
 NO_TYPE = "types are text, or whole numbers: write any others as text"
 NO_FEATURE = "leave it empty where it is missing, or choose other --features"
 DATE_FORMS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%.f", "%+")
@@ -206,7 +206,7 @@ class Role(NamedTuple):
 
 def roles_of(columns: Columns, options: Options) -> dict[str, Role]:
     """What is to be read, by the name it gets; features keep the names of their columns."""
-    roles = {LABEL_ROLE: Role(columns.label_column.name, columns.label_column.kind, NO_LABEL)}
+    roles = {LABEL_ROLE: Role(columns.label_column.name, columns.label_column.kind, LABEL_HINT)}
     roles |= {one.name: Role(one.name, one.kind, NO_FEATURE, True) for one in columns.features}
     if columns.type_column is not None:
         roles[TYPE_ROLE] = Role(columns.type_column.name, columns.type_column.kind, NO_TYPE)

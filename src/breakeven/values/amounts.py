@@ -3,7 +3,7 @@
 from math import floor, isfinite, isnan, log10
 
 DIGITS = 4
-SMALLEST, LARGEST = 1e-4, 1e16  # beyond them, powers of ten are easier to read than digits
+SMALLEST_WRITTEN, LARGEST_WRITTEN = 1e-4, 1e16  # beyond them, powers of ten are easier to read than digits
 UNITS = ((1e13, 1e12, "tn"), (1e10, 1e9, "bn"), (1e7, 1e6, "M"))  # from which size on, the unit, its sign
 
 
@@ -22,7 +22,7 @@ def amount(number: float) -> str:
     if number == 0:
         return "0"
     near = float(f"{number:.{DIGITS}g}")
-    if not SMALLEST <= abs(near) < LARGEST:
+    if not SMALLEST_WRITTEN <= abs(near) < LARGEST_WRITTEN:
         digits, power = f"{near:e}".split("e")
         return f"{_trimmed(digits)}e{int(power)}"
     unit, sign = unit_of(near)

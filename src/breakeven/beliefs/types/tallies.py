@@ -14,7 +14,6 @@ from breakeven.beliefs.belief import Key
 from breakeven.beliefs.types.type_names import stored_type_name
 from breakeven.beliefs.types.weighing import (
     FULL_GRADE,
-    NO_SUM,
     Ageing,
     Grade,
     Sums,
@@ -22,7 +21,7 @@ from breakeven.beliefs.types.weighing import (
     Weighed,
     noise_weight,
 )
-from breakeven.values import ExactSum, Prediction
+from breakeven.values import NO_SUM, ExactSum, Prediction
 
 Settled = tuple[Any, int, int, int, tuple[float, ...]]  # type, M_k, N_k, labels told, parts of their sum
 

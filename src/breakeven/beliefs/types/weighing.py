@@ -13,9 +13,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from breakeven.errors.expect import Array
-from breakeven.values import ExactSum, Prediction
+from breakeven.values import NO_SUM, ExactSum, Prediction
 
-NO_SUM = ExactSum()
 EPOCH = 256  # half-lives after which sums take a larger unit, lest they overflow
 HEAVIEST = 1e100  # a label that weighs more than all others says no more by weighing yet more
 LOST_DIGITS = 1e-290  # sums below this have lost their digits

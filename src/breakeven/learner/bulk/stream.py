@@ -89,7 +89,7 @@ class Passed(NamedTuple):
 
 def decide_many(state: State, points: Points) -> list[Decision]:
     """Decide on types with a learner for which that `pays`; labels are awaited. Nothing is checked here."""
-    run, first, number = Stream(state, points), state.rounds + 1, state.number
+    run, first, number = RunningStream(state, points), state.rounds + 1, state.number
     decisions: list[Decision] = []
     for rounds in run.chunks(len(points)):
         answers, before = run.room(rounds)
@@ -127,7 +127,7 @@ def replay(
     if there is a `true` value to meet, else the label. What was believed before each label, and the reasons,
     are returned where `full` asks for them.
     """
-    run, rounds_before, number = Stream(state, points), state.rounds, state.number
+    run, rounds_before, number = RunningStream(state, points), state.rounds, state.number
     out = Answers.empty(len(points))
     kept = min(state.book.keep, len(points))
     entries: list[Entry] = []
@@ -163,7 +163,7 @@ def replay(
     return Passed(out, Before.joined(befores), Reasons(codes, words), run.judge.propensity)
 
 
-class Stream:
+class RunningStream:
     """The state of a learner in arrays, while a stream passes; the learner takes it up at the end."""
 
     def __init__(self, state: State, points: Points) -> None:
