@@ -4,6 +4,7 @@ A belief is its kind and its arguments: {"kind": "TypeMeans", "noise_std": 0.5}.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -41,6 +42,11 @@ def belief_kind(name: Any, own: Iterable[type[Belief]] = ()) -> type[Belief]:
     return kind
 
 
+@cache
+def _arguments(kind: type[Belief]) -> tuple[str, ...]:
+    return tuple(signature(kind).parameters)
+
+
 def belief_of(data: Any, own: Iterable[type[Belief]] = ()) -> Belief:
     """A belief from plain data; `own` names classes that are not ours.
 
@@ -56,7 +62,7 @@ def belief_of(data: Any, own: Iterable[type[Belief]] = ()) -> Belief:
     config = {name: value for name, value in data.items() if name != "kind"}
     if kind in BELIEFS:
         for name in config:
-            expect.known(kind.__name__, name, signature(kind).parameters)
+            expect.known(kind.__name__, name, _arguments(kind))
     try:
         return kind.of(config)
     except BreakevenError:

@@ -95,6 +95,8 @@ def probability(name: str, value: Any, *, open: bool = False) -> float:
 
 def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> int:
     """An integer of at least `least`, that 64 bits can hold."""
+    if type(value) is int and least <= value <= most:
+        return value
     if isinstance(value, Integral) and is_number(value) and least <= int(value) <= most:
         return int(value)
     too_large = isinstance(value, Integral) and int(value) > most

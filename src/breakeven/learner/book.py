@@ -166,7 +166,7 @@ class Book:
             self.next_number = max(self.next_number, int(id) + 1)
 
     def note_numbered(self, round: int, count: int) -> None:
-        """This many rounds, from this one on, got automatic ids."""
+        """Rounds from this one on, `count` of them, got automatic ids."""
         if self.next_number > round:
             self.next_number += count
 

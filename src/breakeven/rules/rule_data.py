@@ -5,10 +5,11 @@ at its default is left out; what a rule remembers is written only once there is 
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import msgspec
-from msgspec.structs import asdict, fields
+from msgspec.structs import fields
 
 from breakeven.beliefs.belief_data import OWN_KIND
 from breakeven.errors import InvalidInput, expect
@@ -33,11 +34,11 @@ def rule_data(rule: Rule) -> dict[str, Any]:
     """
     kind = type(rule)
     data: dict[str, Any] = {"kind": kind.__name__ if kind in RULES else OWN_KIND + kind.__name__}
-    defaults = {one.name: _default(one) for one in fields(kind)}
-    for name, value in asdict(rule).items():
+    for name, (_, default) in _settings(kind).items():
+        value = getattr(rule, name)
         if isinstance(value, Rule):
             data[name] = rule_data(value)
-        elif value != defaults[name] or defaults[name] is msgspec.NODEFAULT:
+        elif default is msgspec.NODEFAULT or value != default:
             data[name] = msgspec.to_builtins(value)
     return data
 
@@ -55,14 +56,12 @@ def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
         expect.refuse("rule", 'plain data such as {"kind": "Threshold"}', data)
     kinds = {one.__name__: one for one in RULES} | {OWN_KIND + one.__name__: one for one in own}
     kind = kinds[expect.known("rule: kind", data["kind"], kinds)]
-    types = {one.name: one.type for one in fields(kind)}
-    settings = {}
+    known, settings = _settings(kind), {}
     for name, value in data.items():
         if name != "kind":
-            expect.known(kind.__name__, name, types)
-            settings[name] = (
-                rule_of(value, own) if types[name] is Rule else _converted(kind, name, value, types[name])
-            )
+            wanted, _ = known[expect.known(kind.__name__, name, known)]
+            inner = wanted is Rule
+            settings[name] = rule_of(value, own) if inner else _converted(kind, name, value, wanted)
     try:
         return kind(**settings)
     except TypeError as error:
@@ -76,5 +75,13 @@ def _converted(kind: type[Rule], name: str, value: Any, wanted: Any) -> Any:
         expect.refuse(f"{kind.__name__}: {name}", "a setting of its type", str(error), described=True)
 
 
-def _default(one: Any) -> Any:
-    return one.default if one.default_factory is msgspec.NODEFAULT else one.default_factory()
+@cache
+def _settings(kind: type[Rule]) -> dict[str, tuple[Any, Any]]:
+    """The type and the default of every field."""
+    return {
+        one.name: (
+            one.type,
+            one.default if one.default_factory is msgspec.NODEFAULT else one.default_factory(),
+        )
+        for one in fields(kind)
+    }
