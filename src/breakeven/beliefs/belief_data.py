@@ -43,7 +43,7 @@ def belief_kind(name: Any, own: Iterable[type[Belief]] = ()) -> type[Belief]:
 
 
 @cache
-def _arguments(kind: type[Belief]) -> tuple[str, ...]:
+def _arguments(kind: type[Any]) -> tuple[str, ...]:
     return tuple(signature(kind).parameters)
 
 
@@ -62,7 +62,7 @@ def belief_of(data: Any, own: Iterable[type[Belief]] = ()) -> Belief:
     config = {name: value for name, value in data.items() if name != "kind"}
     if kind in BELIEFS:
         for name in config:
-            expect.known(kind.__name__, name, _arguments(kind))
+            expect.known(kind.__name__, name, _arguments(kind))  # type: ignore[arg-type]
     try:
         return kind.of(config)
     except BreakevenError:

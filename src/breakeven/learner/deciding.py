@@ -44,6 +44,7 @@ def decide(
     if propensity is None:
         propensity = 1.0 if wants_label else 0.0
     stretch = view.stretch
+    exact = stretch == 1.0
     decision = Decision(
         id or (str(round) if round >= book.next_number else book.automatic_id(round)),
         wants_label,
@@ -53,8 +54,8 @@ def decide(
         quote.cost,
         propensity,
         reason,
-        stretch == 1.0,
-        stretch != 1.0 and by == "rule" and view.ambiguous(verdict.threshold),
+        exact,
+        not exact and by == "rule" and view.ambiguous(verdict.threshold),
         stretch,
         quote.labeller,
         None if worth is None else worth * state.costs.error_cost,

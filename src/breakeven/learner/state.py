@@ -82,6 +82,7 @@ class State:
         self.rule, self.auditing, self.since = rule, auditing, self.rounds
         self.rule_is_ours = all(type(one) in RULES for one in rule.layers)
         self.rule_observes = type(rule).observe is not Rule.observe
+        self.rule_follows = self.rule_observes or auditing is not None
         self.rule_sees_all = not (self.rule_is_ours and len(rule.layers) == 1) or bool(self.costs.labellers)
         if rule.reservoir:
             self.belief.watch(rule.reservoir)
@@ -149,12 +150,8 @@ class State:
             self.book.pass_by(decision.id, (self.number, point, decision, given))
         if decision.ambiguous:
             self.ambiguous += 1
-        if decision.by == "rule":
-            if self.rule_observes:
-                audited = decision.reason == "audited"
-                self.rule.observe(labelled=decision.wants_label and not audited)
-            if self.auditing is not None:
-                self._follow(self.number, decision, predicted)
+        if self.rule_follows and decision.by == "rule":
+            self._follow(self.number, decision, predicted)
 
     def _buy(self, entry: Entry, decision: Decision, view: View | None) -> None:
         entry.warmup = self.warmup.ask()
@@ -163,10 +160,14 @@ class State:
         self.rule.bought(decision.round, decision.cost, audited=decision.reason == "audited")
 
     def _follow(self, key: int, decision: Decision, predicted: float | None) -> None:
-        """The rule answered; its audit goes on."""
-        assert self.auditing is not None
+        """The rule answered: it hears what came of it, and its audit goes on."""
+        audited = decision.reason == "audited"
+        if self.rule_observes:
+            self.rule.observe(labelled=decision.wants_label and not audited)
+        if self.auditing is None:
+            return
         noise_std = None
-        if decision.reason == "audited":
+        if audited:
             noise_std = self.costs.noise_of(decision.labeller).get("noise_std", self.belief.traits.noise_std)
         self.auditing.follow(key, decision, predicted, noise_std)
 

@@ -3,12 +3,25 @@
 from math import inf
 from typing import Literal
 
-from breakeven import theory
 from breakeven.errors import expect
 from breakeven.rules.rule import Rule
+from breakeven.theory import threshold
 from breakeven.values import Verdict, View
 
 CLOCKS = ("type", "stream")
+
+
+def threshold_reason(wanted: bool, first: bool, sure_prior: bool, untold: bool) -> str:
+    """Why it was decided so.
+
+    `first`: nothing of this type was labelled; `sure_prior`: even without labels the uncertainty would be
+    small enough; `untold`: no label of this type has been told.
+    """
+    if wanted:
+        return "first_of_type" if first else "unsure"
+    if sure_prior:
+        return "sure_from_start"
+    return "on_their_way" if untold else "sure"
 
 
 class Threshold(Rule):
@@ -30,26 +43,13 @@ class Threshold(Rule):
 
     def decide(self, view: View) -> Verdict:
         """Algorithm 1, line 4, and Algorithm 2, line 2."""
-        traits, clock = view.traits, view.arrivals
+        traits, clock, labels = view.traits, view.arrivals, view.labels
+        first = labels == 0 and clock is not None
         if clock is None or self.clock == "stream":
             clock = view.round
         price = view.price / traits.label_scale
-        limit = theory.threshold(price, clock, traits.exponent, traits.unit, self.scale)
-        wanted = view.uncertainty > limit
-        first = view.labels == 0 and view.arrivals is not None
-        return Verdict(
-            wanted, limit, self.reason(wanted, first, traits.prior_std <= limit, view.prediction.std == inf)
-        )
+        limit = threshold(price, clock, traits.exponent, traits.unit, self.scale)
+        wanted, untold = view.uncertainty > limit, view.prediction.std == inf
+        return Verdict(wanted, limit, threshold_reason(wanted, first, traits.prior_std <= limit, untold))
 
-    @staticmethod
-    def reason(wanted: bool, first: bool, sure_prior: bool, untold: bool) -> str:
-        """Why it was decided so.
-
-        `first`: nothing of this type was labelled; `sure_prior`: even without labels the uncertainty would be
-        small enough; `untold`: no label of this type has been told.
-        """
-        if wanted:
-            return "first_of_type" if first else "unsure"
-        if sure_prior:
-            return "sure_from_start"
-        return "on_their_way" if untold else "sure"
+    reason = staticmethod(threshold_reason)

@@ -193,7 +193,10 @@ class TypeMeans:
     def arrive(self, point: Any, view: Any = None) -> None:
         """Count an arrival of this type; of an erased one (None) only that time passed."""
         if view is not None and view.tally is not None:
-            self._labels.arrive(view.tally)
+            if self._labels.census is None:
+                view.tally.arrivals += 1  # all that is to be done, and done most often
+            else:
+                self._labels.arrive(view.tally)
         elif point is None:
             self._labels.pass_time()
         else:
