@@ -55,7 +55,10 @@ def run_eventfully(learner: Learner, stream: LabelledStream) -> None:
     and ids that are given.
     """
     for i, (x, y) in enumerate(zip(stream.points, stream.labels, strict=True)):
-        force, id = [None, None, None, True, False][i % 5], f"case {i}" if i % 6 == 2 else None
+        force, id = (
+            [None, None, None, True, False][i % 5],
+            f"{learner.name} case {learner.number}" if i % 6 == 2 else None,
+        )
         decision = _decide(learner, x, cost=1.0 + i % 3, force=force, id=id)
         if decision.wants_label and i % 4:
             learner.tell(decision.id, y)
@@ -74,7 +77,7 @@ def run_eventfully(learner: Learner, stream: LabelledStream) -> None:
             if i % 2:
                 learner.reopen(decision.id)
         if i % 6 == 5:
-            learner.learn(x, y - 0.5, id=f"gift {i}" if i % 12 == 5 else None)
+            learner.learn(x, y - 0.5, id=f"{learner.name} gift {learner.number}" if i % 12 == 5 else None)
         if i == 9:
             learner.reprice(error_cost=1.5)
     for id in list(learner.awaited)[::2]:
