@@ -68,7 +68,7 @@ def decision_from_msgpack(blob: bytes) -> Decision:
 def _decoded(decode: Any, blob: Any) -> Any:
     try:
         plain = decode(blob)
-    except (msgspec.DecodeError, TypeError, RecursionError) as error:
+    except (msgspec.DecodeError, TypeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInput(f"wire: expected a value that was written here, got {error}") from error
     if not isinstance(plain, dict):
         expect.refuse("wire", "an object with named fields", plain)
