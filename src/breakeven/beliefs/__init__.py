@@ -4,7 +4,7 @@ A belief knows nothing of prices, rounds or rules.
 """
 
 from breakeven.beliefs.belief import Belief, Watching
-from breakeven.beliefs.belief_data import BELIEFS, belief_data, belief_kind, belief_of, kind_name
+from breakeven.beliefs.belief_data import BELIEFS, as_lists, belief_data, belief_kind, belief_of, kind_name
 from breakeven.beliefs.cells import Cells
 from breakeven.beliefs.gp import GaussianProcess, Matern, Prior, SquaredExponential, untuned
 from breakeven.beliefs.types import TypeMeans
@@ -19,6 +19,7 @@ __all__ = [
     "SquaredExponential",
     "TypeMeans",
     "Watching",
+    "as_lists",
     "belief_data",
     "belief_kind",
     "belief_of",

@@ -25,8 +25,15 @@ def belief_data(belief: Belief) -> dict[str, Any]:
     >>> belief_data(TypeMeans(noise_std=0.5))
     {'kind': 'TypeMeans', 'noise_std': 0.5, 'delta': 0.05, 'prior_mean': 0.0}
     """
-    given = {name: value for name, value in belief.config().items() if value is not None}
+    given = {name: as_lists(value) for name, value in belief.config().items() if value is not None}
     return {"kind": kind_name(belief), **given}
+
+
+def as_lists(data: Any) -> Any:
+    """Plain data with lists in place of tuples, as it comes back from JSON, TOML and MessagePack."""
+    if isinstance(data, dict):
+        return {name: as_lists(value) for name, value in data.items()}
+    return list(map(as_lists, data)) if isinstance(data, list | tuple) else data
 
 
 def kind_name(belief: Belief) -> str:

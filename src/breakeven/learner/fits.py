@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from breakeven.beliefs import Belief, belief_kind
+from breakeven.beliefs import Belief, as_lists, belief_kind
 
 
 class FitJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,5 +51,5 @@ def run_fit(job: FitJob, beliefs: Iterable[type[Belief]] = ()) -> FitFound:
     (False, 1)
     """
     kind = belief_kind(job.kind, beliefs)
-    parameters = kind.fit(job.data, np.random.default_rng(job.seed))
+    parameters = as_lists(kind.fit(job.data, np.random.default_rng(job.seed)))
     return FitFound(stream=job.stream, labels=job.labels, fits=job.fits, parameters=parameters)

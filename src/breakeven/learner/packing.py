@@ -1,6 +1,7 @@
 """Many values of one kind as named columns, for snapshots: smaller and faster than one by one."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,7 +20,7 @@ def as_columns(kind: type[Row], rows: Sequence[Row]) -> dict[str, list[Any]]:
     columns = zip(*map(astuple, rows), strict=True)
     return {
         field.name: list(column)
-        for field, column in zip(fields(kind), columns, strict=False)
+        for field, column in zip(_fields(kind), columns, strict=False)
         if not _only_default(field, column)
     }
 
@@ -30,7 +31,7 @@ def from_columns(kind: type[Row], columns: dict[str, Any]) -> list[Row]:
         return []
     count = len(next(iter(columns.values())))
     kept = []
-    for field in fields(kind):
+    for field in _fields(kind):
         column = columns.get(field.name)
         if column is None:
             if field.default is msgspec.NODEFAULT:
@@ -42,6 +43,11 @@ def from_columns(kind: type[Row], columns: dict[str, Any]) -> list[Row]:
             raise ValueError(f"the column {field.name!r} has another length")
         kept.append(column)
     return list(map(kind, *kept))
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[FieldInfo, ...]:
+    return fields(kind)
 
 
 def _only_default(field: FieldInfo, column: tuple[Any, ...]) -> bool:

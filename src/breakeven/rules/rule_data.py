@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import fields
 
-from breakeven.beliefs.belief_data import OWN_KIND
+from breakeven.beliefs.belief_data import OWN_KIND, as_lists
 from breakeven.errors import InvalidInput, expect
 from breakeven.rules.audit import Audit
 from breakeven.rules.baselines import Always, Never, RandomSelect, VariableUncertainty
@@ -39,7 +39,7 @@ def rule_data(rule: Rule) -> dict[str, Any]:
         if isinstance(value, Rule):
             data[name] = rule_data(value)
         elif default is msgspec.NODEFAULT or value != default:
-            data[name] = msgspec.to_builtins(value)
+            data[name] = as_lists(msgspec.to_builtins(value))
     return data
 
 
