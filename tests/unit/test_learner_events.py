@@ -21,6 +21,7 @@ from breakeven import (
     VariableUncertainty,
     Verdict,
 )
+from breakeven.beliefs import as_lists
 from breakeven.errors import ConflictingLabel, DuplicateId, InvalidInput, UnknownId, WrongEvent
 from breakeven.values import (
     AnyEvent,
@@ -231,7 +232,7 @@ def test_a_fit_is_heard_after_the_label_that_caused_it():
     learner.tell_many(["2", "1"], [1.0, 0.0])
     kinds = [type(event).__name__ for event in heard]
     assert kinds == ["Arrived", "Arrived", "Arrived", "Told", "Told", "Fitted"]
-    assert heard[-1].parameters == learner.belief.parameters.plain()
+    assert heard[-1].parameters == as_lists(learner.belief.parameters.plain())
 
 
 def test_the_event_of_a_draw_holds_its_chance():

@@ -1,5 +1,6 @@
 """Events and decisions as JSON and MessagePack, both ways without loss; what JSON cannot hold it refuses."""
 
+from contextlib import suppress
 from math import inf, nan
 
 import msgspec
@@ -187,7 +188,5 @@ def test_what_was_not_written_here_is_refused_by_messagepack(blob, read):
 def test_a_damaged_message_is_read_or_refused(event, data):
     blob = bytearray(to_msgpack(event))
     blob[data.draw(st.integers(0, len(blob) - 1))] = data.draw(st.integers(0, 255))
-    try:
+    with suppress(InvalidInput):
         event_from_msgpack(bytes(blob))
-    except InvalidInput:
-        pass
