@@ -15,6 +15,7 @@ from breakeven.beliefs.types import TypeMeans
 from breakeven.errors import BreakevenError, expect
 
 BELIEFS: tuple[type[Any], ...] = (Cells, GaussianProcess, TypeMeans)
+OUR_BELIEFS = {one.__name__: one for one in BELIEFS}
 
 OWN_KIND = "own:"  # stands before the kind of a class that is not ours
 
@@ -44,7 +45,7 @@ def kind_name(belief: Belief) -> str:
 
 def belief_kind(name: Any, own: Iterable[type[Belief]] = ()) -> type[Belief]:
     """The class with this name; `own` names classes that are not ours."""
-    kinds = {one.__name__: one for one in BELIEFS} | {OWN_KIND + one.__name__: one for one in own}
+    kinds = OUR_BELIEFS | {OWN_KIND + one.__name__: one for one in own} if own else OUR_BELIEFS
     kind: type[Belief] = kinds[expect.known("belief: kind", name, kinds)]
     return kind
 

@@ -5,7 +5,7 @@ about, withdrawn) and of labels learnt under an id, the last `keep` are remember
 and may be used again. An id within what is remembered counts once.
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import nan
 from typing import Any
@@ -77,7 +77,7 @@ class Book:
         # told, not asked about, withdrawn or learnt; what was not asked about becomes an entry when needed
         self._settled: dict[str, Entry | PassedBy] = {}
         self._order: deque[str] = deque()  # ids of `_settled`, oldest first
-        self._moved: Counter[str] = Counter()  # ids that stand in the order though they were reopened since
+        self._moved: dict[str, int] = {}  # ids that stand in the order though they were reopened since
         self.next_number = 1  # larger than every id that is a number, except for rounds' own numbers
         self.bought = 0
         self.spend = NO_SUM
@@ -230,7 +230,9 @@ class Book:
             entry.y, entry.labeller, entry.reopened = None, None, True
             return entry
         del self._settled[entry.id]
-        self._moved[entry.id] += 1  # its place in the order is passed over later
+        self._moved[entry.id] = (
+            self._moved.get(entry.id, 0) + 1
+        )  # its place in the order is passed over later
         self.awaited[entry.id] = again
         return again
 
@@ -273,7 +275,7 @@ class Book:
         """Take up a state that `state` returned; `recall` reads points back."""
         self.awaited = {entry.id: entry for entry in _read(state["awaited"], recall)}
         self._settled = {entry.id: entry for entry in _read(state["settled"], recall)}
-        self._order, self._moved = deque(self._settled), Counter()
+        self._order, self._moved = deque(self._settled), {}
         self.next_number = expect.whole("next_number", state["next_number"], least=1)
         self.bought = expect.whole("bought", state["bought"])
         self.spend = ExactSum(tuple(map(float, state["spend"])))

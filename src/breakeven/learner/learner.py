@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from breakeven.beliefs import Belief, kind_name
+from breakeven.beliefs import Belief, as_lists, kind_name
 from breakeven.errors import ConflictingLabel, InvalidInput, WrongEvent, expect
 from breakeven.learner import bulk
 from breakeven.learner.book import AwaitedLabels, Entry, taken, unknown
@@ -380,7 +380,8 @@ class Learner:
         belief = self.state.belief
         labels, data = belief.labels, self._job_data()
         self._fit_out = False
-        self._apply(Fitted, belief.fit(data, np.random.default_rng(self._fit_seed())), labels)
+        found = belief.fit(data, np.random.default_rng(self._fit_seed()))
+        self._apply(Fitted, as_lists(found), labels)
 
     def _fit_seed(self) -> list[int]:
         """Fits are seeded by the seed, the number of fits so far, and the stream's name."""
@@ -603,7 +604,8 @@ class Learner:
         It goes on with the same stream. With a `name` it begins a new stream, whose events are numbered from
         1, and whose first event, `learner.created`, holds the snapshot.
         """
-        own_rules, own_beliefs = expect.rows("rules", rules), expect.rows("beliefs", beliefs)
+        own_rules = expect.rows("rules", rules) if rules else []
+        own_beliefs = expect.rows("beliefs", beliefs) if beliefs else []
         learner = cls.__new__(cls)
         learner.state = state_of(unseal(blob, key), own_rules, own_beliefs, name)
         learner._fit_out, learner.created = False, None

@@ -4,8 +4,7 @@ Nothing in a snapshot can run. It is read by this version and every newer one; a
 With a key the digest is keyed, so that nobody without the key can make or change a snapshot that is read.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import Any
@@ -88,27 +87,44 @@ def state_of(
     name: str | None = None,
 ) -> State:
     """The state that `content_of` wrote; with a `name`, of a stream with that name."""
-    with _reading():
-        try:
-            belief, rule, arguments = parts_of(content["config"], rules, beliefs)
-        except InvalidInput as error:
-            hint = "name classes of your own with restore(blob, rules=(…,), beliefs=(…,))"
-            raise SnapshotError(f"snapshot: {error}; {hint}") from error
-        if name is not None:
-            arguments["name"] = name
-        costs = Costs.checked(
-            *(arguments.pop(one, None) for one in ("label_cost", "labellers", "error_cost"))
-        )
-        state = State(belief, rule, costs, **arguments)
-        belief.load(content["belief"])
-        state.book.load(content["book"], belief.recall)
-        asked, told = (expect.whole("warmup", one) for one in content["warmup"])
-        state.warmup = Warmup(state.warmup.wanted, asked, told)
-        for field in ("number", "rounds", "fits", "ambiguous", "since"):
-            setattr(state, field, expect.whole(field, content[field]))
-        if state.auditing is not None:
-            state.auditing.trail.load(content["audit"])
+    try:
+        return _state(content, rules, beliefs, name)
+    except SnapshotError:
+        raise
+    except Exception as error:
+        raise _unreadable(error) from error
+
+
+def _state(
+    content: dict[str, Any],
+    rules: Sequence[type[Rule]],
+    beliefs: Sequence[type[Belief]],
+    name: str | None,
+) -> State:
+    try:
+        belief, rule, arguments = parts_of(content["config"], rules, beliefs)
+    except InvalidInput as error:
+        hint = "name classes of your own with restore(blob, rules=(…,), beliefs=(…,))"
+        raise SnapshotError(f"snapshot: {error}; {hint}") from error
+    if name is not None:
+        arguments["name"] = name
+    pop = arguments.pop
+    costs = Costs.checked(pop("label_cost", None), pop("labellers", None), pop("error_cost", None))
+    belief.load(content["belief"])
+    state = State(belief, rule, costs, **arguments)
+    state.book.load(content["book"], belief.recall)
+    asked, told = content["warmup"]
+    state.warmup = Warmup(state.warmup.wanted, expect.whole("asked", asked), expect.whole("told", told))
+    for field in ("number", "rounds", "fits", "ambiguous", "since"):
+        setattr(state, field, expect.whole(field, content[field]))
+    if state.auditing is not None:
+        state.auditing.trail.load(content["audit"])
     return state
+
+
+def _unreadable(error: Exception) -> SnapshotError:
+    """Whatever goes wrong in reading is a fault of the snapshot."""
+    return SnapshotError(f"snapshot: expected a learner's state, got something else ({error})")
 
 
 # -- bytes -------------------------------------------------------------------------------------------
@@ -138,20 +154,11 @@ def unseal(blob: Any, key: bytes | None = None) -> dict[str, Any]:
     if not compare_digest(_digest(head, body, secret), blob[HEAD - DIGEST : HEAD]):
         wrong = "damaged or cut short" if key is None else "damaged, or made with another key"
         raise SnapshotError(f"snapshot: expected whole bytes, got a digest that differs: {wrong}")
-    with _reading():
-        content: dict[str, Any] = msgspec.msgpack.decode(body, type=dict[str, Any])
-    return content
-
-
-@contextmanager
-def _reading() -> Iterator[None]:
-    """Whatever goes wrong in reading is a fault of the snapshot."""
     try:
-        yield
-    except SnapshotError:
-        raise
+        content: dict[str, Any] = msgspec.msgpack.decode(body, type=dict[str, Any])
     except Exception as error:
-        raise SnapshotError(f"snapshot: expected a learner's state, got something else ({error})") from error
+        raise _unreadable(error) from error
+    return content
 
 
 def _check_keyed(keyed: int, key: bytes | None) -> None:

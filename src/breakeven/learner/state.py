@@ -43,6 +43,8 @@ from breakeven.values import (
 Listener = Callable[[Any], None]
 Fitting = Literal["inside", "outside"]
 
+FITTINGS = get_args(Fitting)
+
 WHOLE, CHANGING, ANNOUNCING = range(3)  # nothing is under way; a change is; listeners are being told
 
 
@@ -64,7 +66,7 @@ class State:
         self.belief = belief
         self.seed = expect.whole("seed", seed)
         self.name = name if name == "" else expect.name_of("name", name)
-        self.fitting: Fitting = expect.one_of("fitting", fitting, get_args(Fitting))
+        self.fitting: Fitting = expect.one_of("fitting", fitting, FITTINGS)
         self.draws = Draws(self.seed, self.name)
         self.number = 1  # of the last event; the first says how the learner was made
         self.rounds = 0

@@ -24,6 +24,7 @@ from breakeven.rules.value import Value
 RULES: tuple[type[Rule], ...] = (
     Always, Audit, Budget, Never, Queue, RandomSelect, Threshold, Value, VariableUncertainty
 )  # fmt: skip
+OUR_KINDS = {one.__name__: one for one in RULES}
 
 
 def rule_data(rule: Rule) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
     """
     if not isinstance(data, dict) or "kind" not in data:
         expect.refuse("rule", 'plain data such as {"kind": "Threshold"}', data)
-    kinds = {one.__name__: one for one in RULES} | {OWN_KIND + one.__name__: one for one in own}
+    kinds = OUR_KINDS | {OWN_KIND + one.__name__: one for one in own} if own else OUR_KINDS
     kind = kinds[expect.known("rule: kind", data["kind"], kinds)]
     known, settings = _settings(kind), {}
     for name, value in data.items():
