@@ -50,6 +50,7 @@ def test_a_stream_is_the_learners():
         decision = learner.decide(row)
         if decision.wants_label:
             learner.tell(decision.id, label)
+            learner.fit()
     assert model.learner.snapshot() == learner.snapshot()
     assert error.get() < 0.5
     assert model.learner.ledger.labels < 40
@@ -87,7 +88,7 @@ def test_behind_a_scaler_one_asks_and_learns_what_it_made_of_an_arrival():
                 pipeline.learn_one(x, y)
     assert model.learner.rounds == 80
     assert 3 < model.learner.ledger.labels == model.learner.belief.labels
-    assert not model.learner.pending
+    assert not model.learner.awaited
 
 
 def test_a_scaler_that_learns_between_question_and_answer_is_warned_about():

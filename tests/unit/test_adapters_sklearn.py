@@ -60,6 +60,7 @@ def test_a_stream_row_by_row_is_the_learners(stream):
         decision = learner.decide(x)
         if decision.wants_label:
             learner.tell(decision.id, y)
+            learner.fit()
     assert regressor.learner_.snapshot() == learner.snapshot()
     means, stds = regressor.predict(stream[0], return_std=True)
     assert means == pytest.approx(stream[1], abs=0.1)
@@ -88,7 +89,7 @@ def test_rows_in_single_precision_answer_their_questions():
     regressor = BreakevenRegressor()
     wanted = regressor.query(X)
     regressor.partial_fit(X[wanted], np.ones(wanted.sum()))
-    assert not regressor.learner_.pending
+    assert not regressor.learner_.awaited
 
 
 def test_fit_starts_afresh_and_buys_nothing(stream):

@@ -18,59 +18,6 @@ class UnaskedLabel(UserWarning):
     """A label came whose point nobody asked about, while others are awaited."""
 
 
-class AdaptedLearner(Learner):
-    """A learner that is told labels by their points, fits once for all of them, and pickles as its snapshot.
-
-    >>> learner = learner_for(1, label_cost=1.0)
-    >>> [decision.wants_label for decision in learner.decide_many([[0.0], [1.0]])]
-    [True, True]
-    >>> learner.label_many([[1.0]], [3.5])
-    >>> [awaited.x for awaited in learner.awaited.values()], learner.belief.labels
-    ([(0.0,)], 1)
-    """
-
-    def label_many(self, X: Any, y: Any) -> None:
-        """These are the labels of these points; parameters are fitted once at most, after the last.
-
-        Gifts that come while answers are awaited are learnt, with a warning: most are answers whose features
-        were changed on the way, such as by a scaler that goes on learning.
-        """
-        points = self.belief.points(X)
-        labels = expect.column("y", y, len(points)).tolist()
-        questions, answered = self._questions(), []
-        for point in map(self.belief.plain, points):
-            ids = questions.get(point)
-            answered.append(ids.pop() if ids else None)
-        if any(questions.values()) and None in answered:
-            _warn_of_gifts(sum(map(len, questions.values())))
-        for id, point, label in zip(answered, points, labels, strict=True):
-            if id is None:
-                self.learn(point, label)
-            else:
-                self.tell(id, label)
-        self.fit()
-
-    def _questions(self) -> dict[Any, list[str]]:
-        """The ids of open questions by their points, the oldest last."""
-        questions: dict[Any, list[str]] = {}
-        for id in reversed([*self.awaited]):
-            questions.setdefault(self.awaited[id].x, []).append(id)
-        return questions
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # joblib may map pickled arrays from a file, read-only; those of a snapshot can be written to
-        return type(self).restore, (self.snapshot(),)
-
-
-def _warn_of_gifts(awaited: int) -> None:
-    warnings.warn(
-        "a label of a point that nobody asked about is learnt as a gift, with answers still awaited "
-        f"({awaited}): an answer has the very same features as its question",
-        UnaskedLabel,
-        stacklevel=4,  # who called the adapter
-    )
-
-
 def learner_for(
     dim: int,
     *,
@@ -80,9 +27,64 @@ def learner_for(
     horizon: int | None = None,
     kernel: Kernel | None = None,
     seed: int = 0,
-) -> AdaptedLearner:
-    """A learner of rows of `dim` numbers, of any scale."""
-    belief = untuned(dim, noise_std, kernel)
-    return AdaptedLearner(
-        belief, Value(horizon), label_cost=label_cost, error_cost=error_cost, seed=seed, fitting="outside"
+) -> Learner:
+    """A learner of rows of `dim` numbers, of any scale; it is fitted after every batch of labels."""
+    return Learner(
+        untuned(dim, noise_std, kernel),
+        Value(horizon),
+        label_cost=label_cost,
+        error_cost=error_cost,
+        seed=seed,
+        fitting="outside",
+    )
+
+
+def teach(learner: Learner, X: Any, y: Any) -> None:
+    """These are the labels of these points; parameters are fitted once at most, after the last.
+
+    Gifts that come while answers are awaited are learnt, with a warning: most are answers whose features
+    were changed on the way, such as by a scaler that goes on learning.
+
+    >>> learner = learner_for(1, label_cost=1.0)
+    >>> [decision.wants_label for decision in learner.decide_many([[0.0], [1.0]])]
+    [True, True]
+    >>> teach(learner, [[1.0]], [3.5])
+    >>> [label.x for label in learner.awaited.values()], learner.belief.labels
+    ([(0.0,)], 1)
+    """
+    points = learner.belief.points(X)
+    labels = expect.column("y", y, len(points)).tolist()
+    questions = _questions(learner)
+    answered = [_answered(questions, learner.belief.plain(point)) for point in points]
+    still_open = sum(map(len, questions.values()))
+    if still_open and None in answered:
+        _warn_of_gifts(still_open)
+    for id, point, label in zip(answered, points, labels, strict=True):
+        if id is None:
+            learner.learn(point, label)
+        else:
+            learner.tell(id, label)
+    learner.fit()
+
+
+def _questions(learner: Learner) -> dict[Any, list[str]]:
+    """The ids of open questions by their points, the oldest last."""
+    questions: dict[Any, list[str]] = {}
+    for id, label in reversed(list(learner.awaited.items())):
+        questions.setdefault(label.x, []).append(id)
+    return questions
+
+
+def _answered(questions: dict[Any, list[str]], plain: Any) -> str | None:
+    """The oldest open question about this point, which is open no more; None where there is none."""
+    ids = questions.get(plain)
+    return ids.pop() if ids else None
+
+
+def _warn_of_gifts(awaited: int) -> None:
+    warnings.warn(
+        "a label of a point that nobody asked about is learnt as a gift, with answers still awaited "
+        f"({awaited}): an answer has the very same features as its question",
+        UnaskedLabel,
+        stacklevel=4,  # who called the adapter
     )

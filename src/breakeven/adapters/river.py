@@ -9,9 +9,10 @@ from typing import Any
 
 from river import base
 
-from breakeven.adapters.matching import AdaptedLearner, learner_for
+from breakeven.adapters.matching import learner_for, teach
 from breakeven.beliefs.gp import Kernel
 from breakeven.errors import expect
+from breakeven.learner import Learner
 
 Features = dict[Hashable, Any]
 
@@ -51,12 +52,12 @@ class AskingRegressor(base.Regressor):
         self.kernel = kernel
         self.seed = seed
         self.names: tuple[Hashable, ...] = ()
-        self.learner: AdaptedLearner | None = None
+        self.learner: Learner | None = None
 
     def learn_one(self, x: Features, y: float) -> None:
         """Learn a label: the answer to `ask_one`, now or later, where features are the same, or a gift."""
         row, label = self._row(x), expect.finite("y", y)
-        self._started(x).label_many([row], [label])
+        teach(self._started(x), [row], [label])
 
     def predict_one(self, x: Features) -> float:
         """The mean of f there; 0 before the first arrival. Changes nothing."""
@@ -68,7 +69,7 @@ class AskingRegressor(base.Regressor):
         row = self._row(x)
         return self._started(x).decide(row).wants_label
 
-    def _started(self, x: Features) -> AdaptedLearner:
+    def _started(self, x: Features) -> Learner:
         if self.learner is None:
             self.learner = learner_for(len(x), **self._get_params())
             self.names = _names(x)
@@ -80,6 +81,15 @@ class AskingRegressor(base.Regressor):
             expected = f"the features {_listed(names)}, as at first"
             expect.refuse("x", expected, _listed(_names(x)), described=True)
         return [expect.finite(f"x[{name!r}]", x[name]) for name in names]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As it is, but for the learner, whose snapshot it is."""
+        return {**vars(self), "learner": None if self.learner is None else self.learner.snapshot()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up what `__getstate__` gave."""
+        blob = state["learner"]
+        self.__dict__.update(state, learner=None if blob is None else Learner.restore(blob))
 
     def _unit_test_skips(self) -> set[str]:
         return set(NOT_APPLICABLE)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from breakeven.adapters.matching import AdaptedLearner, learner_for
+from breakeven.adapters.matching import learner_for, teach
 from breakeven.beliefs.gp import Kernel
 from breakeven.errors.expect import Array
+from breakeven.learner import Learner
 
 
 class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -37,7 +38,7 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     True
     """
 
-    learner_: AdaptedLearner
+    learner_: Learner
 
     def __init__(
         self,
@@ -60,14 +61,14 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         with self._unless_refused():
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
             self.learner_ = self._new_learner()
-            self.learner_.label_many(X, y)
+            teach(self.learner_, X, y)
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn more labels: answers to `query`, now or later, where a row is the same, or gifts."""
         with self._unless_refused():
             X, y = validate_data(self, X, y, reset=self._is_new, dtype=np.float64, y_numeric=True)
-            self._started().label_many(X, y)
+            teach(self._started(), X, y)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
@@ -108,10 +109,20 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     def _is_new(self) -> bool:
         return not hasattr(self, "learner_")
 
-    def _started(self) -> AdaptedLearner:
+    def _started(self) -> Learner:
         if self._is_new:
             self.learner_ = self._new_learner()
         return self.learner_
 
-    def _new_learner(self) -> AdaptedLearner:
+    def _new_learner(self) -> Learner:
         return learner_for(self.n_features_in_, **self.get_params(deep=False))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As it is, but for the learner, whose snapshot it is: joblib may map pickled arrays read-only."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        return state if self._is_new else {**state, "learner_": self.learner_.snapshot()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up what `__getstate__` gave."""
+        blob = state.get("learner_")
+        super().__setstate__(state if blob is None else {**state, "learner_": Learner.restore(blob)})

@@ -1,12 +1,12 @@
 """Rows by the names of their columns: one row becomes a point, a cost and a label. Needs no polars.
 
 There is no learner inside: `learner.decide(columns.point(row), cost=columns.cost(row), id=...)`.
-Reading order: reading (one value), columns (one row), bills (the folder that both are kept in).
+Reading order: reading (one value), row (one row), bills (the folder that both are kept in).
 """
 
 from breakeven.rows.bills import UnreadableBill, open_bill, save_bill
-from breakeven.rows.columns import Column, Columns, Feature
 from breakeven.rows.reading import Kind, read_value
+from breakeven.rows.row import Column, Columns, Feature
 
 __all__ = [
     "Column",

@@ -10,7 +10,7 @@ import msgspec
 from breakeven import files
 from breakeven.errors import BreakevenError
 from breakeven.learner import Learner
-from breakeven.rows.columns import Columns
+from breakeven.rows.row import Columns
 
 SNAPSHOT_FILE, COLUMNS_FILE, SUMMARY_FILE = "learner.snapshot", "columns.json", "summary.json"
 

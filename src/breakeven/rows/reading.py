@@ -31,8 +31,8 @@ MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which is not imported to kno
 SPACES = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-INTEGER_TEXT = re.compile(r"[+-]?[0-9]+")
+DECIMAL_WORD = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+WHOLE_WORD = re.compile(r"[+-]?[0-9]+")
 
 
 def read_value(name: str, value: Any, kind: Kind, *, required: bool = True) -> Any:
@@ -77,7 +77,7 @@ def complaint(value: Any, kind: Kind) -> tuple[str, str]:
 def _number(value: Any) -> float | None:
     if isinstance(value, str):
         word = _stripped(value)
-        number = float(word) if DECIMAL.fullmatch(word) else nan
+        number = float(word) if DECIMAL_WORD.fullmatch(word) else nan
     else:
         number = _float(value) if expect.is_number(value) or isinstance(value, Decimal) else nan
     return number if abs(number) <= LARGEST_VALUE else None
@@ -96,7 +96,7 @@ def _whole(value: Any) -> int | None:
     number: int | None = None
     if isinstance(value, str):
         word = _stripped(value)
-        number = int(word) if INTEGER_TEXT.fullmatch(word) and len(word) <= 4_000 else None
+        number = int(word) if WHOLE_WORD.fullmatch(word) and len(word) <= 4_000 else None
     elif isinstance(value, Decimal) or expect.is_number(value):
         number = int(value) if abs(_float(value)) < inf and value == int(value) else None
     return number if number is not None and -(2**63) <= number < 2**63 else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from breakeven.errors import expect
 from breakeven.errors.expect import Array, shown
-from breakeven.rows.columns import Columns, Feature
+from breakeven.rows.row import Columns, Feature
 from breakeven.tables.choice import (
     COST_ROLE,
     ID_ROLE,

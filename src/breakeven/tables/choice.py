@@ -12,8 +12,8 @@ import polars as pl
 from msgspec.structs import replace
 
 from breakeven.errors.expect import shown
-from breakeven.rows.columns import Column, Columns, Feature
 from breakeven.rows.reading import Kind, complaint
+from breakeven.rows.row import Column, Columns, Feature
 from breakeven.tables import kinds
 from breakeven.tables.options import Options
 from breakeven.tables.sources import TableSource
@@ -22,8 +22,8 @@ LABEL_ROLE, TYPE_ROLE, COST_ROLE = "\0label", "\0type", "\0cost"  # no columns o
 ORDER_ROLE, ID_ROLE, ROW_ROLE = "\0order", "\0id", "\0row"
 
 LABEL_HINT = "labels are numbers: write yes and no as 1 and 0"
-NO_TYPE = "types are text, or whole numbers: write any others as text"
-NO_FEATURE = "leave it empty where it is missing, or choose other --features"
+TYPE_HINT = "types are text, or whole numbers: write any others as text"
+FEATURE_HINT = "leave it empty where it is missing, or choose other --features"
 DATE_FORMS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%.f", "%+")
 
 MOST_FEATURES = 100  # features: beyond these a process learns nothing
@@ -207,9 +207,9 @@ class Role(NamedTuple):
 def roles_of(columns: Columns, options: Options) -> dict[str, Role]:
     """What is to be read, by the name it gets; features keep the names of their columns."""
     roles = {LABEL_ROLE: Role(columns.label_column.name, columns.label_column.kind, LABEL_HINT)}
-    roles |= {one.name: Role(one.name, one.kind, NO_FEATURE, True) for one in columns.features}
+    roles |= {one.name: Role(one.name, one.kind, FEATURE_HINT, True) for one in columns.features}
     if columns.type_column is not None:
-        roles[TYPE_ROLE] = Role(columns.type_column.name, columns.type_column.kind, NO_TYPE)
+        roles[TYPE_ROLE] = Role(columns.type_column.name, columns.type_column.kind, TYPE_HINT)
     if options.cost_column is not None:
         roles[COST_ROLE] = Role(options.cost_column, "number")
     if options.order is not None:

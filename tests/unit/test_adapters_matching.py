@@ -1,12 +1,13 @@
-"""What the adapters share: labels that come back with their points, and pickles."""
+"""What the adapters share: labels that come back with their points."""
 
-import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 
-from breakeven import Learner
-from breakeven.adapters.matching import AdaptedLearner, UnaskedLabel, learner_for
+from breakeven import Learner, Value
+from breakeven.adapters.matching import UnaskedLabel, learner_for, teach
+from breakeven.beliefs import untuned
 from breakeven.errors import InvalidInput
 from breakeven.values import Fitted
 from tests.unit.test_package import loaded_by
@@ -17,56 +18,59 @@ def labelled(count, dim=2):
     return X, X.sum(axis=1)
 
 
+def plain_learner(**costs):
+    return Learner(untuned(2), Value(costs.pop("horizon", None)), **costs)
+
+
 def test_one_by_one_it_is_a_plain_learner_to_the_bit():
-    ours = learner_for(2, label_cost=0.3, horizon=40)
-    plain = Learner.restore(ours.snapshot())
+    ours, plain = (make(label_cost=0.3, horizon=40) for make in (partial(learner_for, 2), plain_learner))
     for x, y in zip(*labelled(40), strict=True):
         if ours.decide(x).wants_label:
-            ours.label_many([x], [y])
+            teach(ours, [x], [y])
         decision = plain.decide(x)
         if decision.wants_label:
             plain.tell(decision.id, y)
     assert 3 < ours.ledger.labels < 40
-    assert ours.snapshot() == plain.snapshot()
+    assert (ours.ledger, ours.fits) == (plain.ledger, plain.fits)
+    assert ours.belief.state() == plain.belief.state()
 
 
 def test_gifts_are_learnt_as_a_plain_learner_learns_them():
-    ours = learner_for(2, label_cost=1.0)
-    plain = Learner.restore(ours.snapshot())
+    ours, plain = learner_for(2, label_cost=1.0), plain_learner(label_cost=1.0)
     for x, y in zip(*labelled(10), strict=True):
-        ours.label_many([x], [y])
+        teach(ours, [x], [y])
         plain.learn(x, y)
-    assert ours.snapshot() == plain.snapshot()
+    assert ours.belief.state() == plain.belief.state()
 
 
 def test_a_batch_is_fitted_once_after_its_last_label():
     learner, events = learner_for(2, label_cost=1.0), []
     learner.listen(events.append)
-    learner.label_many(*labelled(30))
+    teach(learner, *labelled(30))
     assert [isinstance(event, Fitted) for event in events] == [False] * 30 + [True]
-    learner.label_many(*labelled(1))
+    teach(learner, *labelled(1))
     assert learner.summary().fits == 1
 
 
 def test_a_label_answers_the_oldest_question_about_its_point():
     learner = learner_for(1, label_cost=1.0)
     _, other, again = (learner.decide(x, force=True).id for x in (0.5, 2.0, 0.5))
-    learner.label_many([[0.5]], [1.0])
-    assert list(learner.pending) == [other, again]
-    learner.label_many([[0.5]], [1.5])
-    assert list(learner.pending) == [other]
+    teach(learner, [[0.5]], [1.0])
+    assert list(learner.awaited) == [other, again]
+    teach(learner, [[0.5]], [1.5])
+    assert list(learner.awaited) == [other]
     assert learner.belief.labels == 2
 
 
 def test_a_gift_while_answers_are_awaited_is_learnt_with_a_warning():
     learner = learner_for(1, label_cost=1.0)
-    learner.label_many([[7.0]], [1.0])
+    teach(learner, [[7.0]], [1.0])
     asked = learner.decide(0.5, force=True).id
     with pytest.warns(UnaskedLabel, match=r"with answers still awaited \(1\): an answer"):
-        learner.label_many([[0.5001]], [1.0])
-    assert (list(learner.pending), learner.belief.labels) == ([asked], 2)
-    learner.label_many([[0.5], [3.0]], [1.0, 2.0])  # nothing is awaited any more
-    assert (list(learner.pending), learner.belief.labels) == ([], 4)
+        teach(learner, [[0.5001]], [1.0])
+    assert (list(learner.awaited), learner.belief.labels) == ([asked], 2)
+    teach(learner, [[0.5], [3.0]], [1.0, 2.0])  # nothing is awaited any more
+    assert (list(learner.awaited), learner.belief.labels) == ([], 4)
 
 
 def test_where_that_warning_is_an_error_nothing_changes():
@@ -74,13 +78,13 @@ def test_where_that_warning_is_an_error_nothing_changes():
     learner.decide(0.5, force=True)
     before = learner.snapshot()
     with pytest.raises(UnaskedLabel):
-        learner.label_many([[0.6]], [1.0])
+        teach(learner, [[0.6]], [1.0])
     assert learner.snapshot() == before
 
 
 def test_points_of_many_labels_and_no_arrival_are_fitted():
     learner = learner_for(1, label_cost=1.0, noise_std=0.1)
-    learner.label_many(*labelled(600, dim=1))
+    teach(learner, *labelled(600, dim=1))
     assert learner.predict(0.5).mean == pytest.approx(0.5, abs=0.05)
 
 
@@ -96,25 +100,15 @@ def test_a_bad_batch_changes_nothing(X, y, message):
     learner = learner_for(1, label_cost=1.0)
     before = learner.snapshot()
     with pytest.raises(InvalidInput, match=message):
-        learner.label_many(X, y)
+        teach(learner, X, y)
     assert learner.snapshot() == before
 
 
 def test_an_empty_batch_changes_nothing():
     learner = learner_for(1, label_cost=1.0)
     before = learner.snapshot()
-    learner.label_many([], [])
+    teach(learner, [], [])
     assert learner.snapshot() == before
-
-
-def test_a_pickle_is_a_snapshot():
-    learner = learner_for(2, label_cost=0.3)
-    learner.label_many(*labelled(5))
-    learner.decide([0.0, 1.0])
-    back = pickle.loads(pickle.dumps(learner))
-    assert type(back) is AdaptedLearner
-    assert back.snapshot() == learner.snapshot()
-    assert back.decide([3.0, 3.0]) == learner.decide([3.0, 3.0])
 
 
 def test_an_adapter_loads_its_own_library_only():
