@@ -48,7 +48,7 @@ class Tracer:
 
     def __call__(self, frame, event, argument):
         path = frame.f_code.co_filename
-        if not path.startswith(PACKAGE) or path.endswith("blas.py"):  # a lock of the process, not of a learner
+        if not path.startswith(PACKAGE) or path.endswith("blas.py"):  # which has a lock of the process
             return None
         if event == "line" and not self.raised:
             self.lines += 1

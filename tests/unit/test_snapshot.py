@@ -310,7 +310,9 @@ def test_a_snapshot_that_lacks_a_part_is_refused(part):
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("rubbish", [None, -3, 0.5, "text", [], {}, [1, 2, 3]], ids=repr)
 def test_a_snapshot_with_rubbish_in_it_is_refused(part, rubbish):
-    with pytest.raises(SnapshotError, match=r"^snapshot: (expected a learner's state|config: expected .*), got"):
+    with pytest.raises(
+        SnapshotError, match=r"^snapshot: (expected a learner's state|config: expected .*), got"
+    ):
         Learner.restore(snapshot.seal({**whole(), part: rubbish}))
 
 
@@ -348,17 +350,13 @@ def test_a_snapshot_with_a_key_is_read_with_that_key_only():
     with pytest.raises(SnapshotError, match=r"^snapshot: expected the key that it was made with, got none"):
         Learner.restore(blob)
     for wrong in (b"Secret", b"secret ", b"x" * 64):
-        with pytest.raises(
-            SnapshotError, match="differs: damaged, or made with another key"
-        ):
+        with pytest.raises(SnapshotError, match="differs: damaged, or made with another key"):
             Learner.restore(blob, key=wrong)
 
 
 def test_a_key_refuses_a_snapshot_without_one():
     blob = SMALL().snapshot()
-    with pytest.raises(
-        SnapshotError, match=r"expected one that was made with a key, got one without"
-    ):
+    with pytest.raises(SnapshotError, match=r"expected one that was made with a key, got one without"):
         Learner.restore(blob, key=b"secret")
 
 
