@@ -752,7 +752,7 @@ VERBS = {
     "apply arrived": lambda one, good, a, b: applied(one, Arrived, a, answer(cost=b)),
     "apply decided": lambda one, good, a, b: applied(one, Arrived, good[0], answer(id=a, wants_label=b)),
     "apply reasoned": lambda one, good, a, b: applied(one, Arrived, good[0], answer(reason=a, by=b)),
-    "apply given": lambda one, good, a, b: applied(one, Arrived, good[0], a, b),
+    "apply given": lambda one, good, a, b: applied(one, Arrived, good[0], answer(), a, b),
     "apply told": lambda one, good, a, b: applied(one, Told, "awaited", a, b),
     "apply corrected": lambda one, good, a, b: applied(one, Corrected, "told", a),
     "apply withdrawn": lambda one, good, a, b: applied(one, Withdrawn, a, b),
