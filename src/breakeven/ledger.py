@@ -10,11 +10,9 @@ from typing import Any, Literal, Self
 import msgspec
 import numpy as np
 from msgspec.structs import astuple, force_setattr
-from numpy.typing import NDArray
 
+from breakeven.errors.expect import Array
 from breakeven.values import AuditReport
-
-Array = NDArray[np.float64]
 
 EXPECTED_NOISE = sqrt(2.0 / pi)  # E|ε| / σ for normal noise
 

@@ -18,7 +18,7 @@ from breakeven.learner.costs import Costs, Quote
 from breakeven.learner.deciding import decide
 from breakeven.learner.fits import FitFound, FitJob
 from breakeven.learner.snapshot import config_of, content_of, parts_of, seal, state_of, unseal
-from breakeven.learner.state import CHANGING, WHOLE, Fitting, Listener, State, check_belief, check_rule
+from breakeven.learner.state import CHANGING, WHOLE, FittingPlace, Listener, State, check_belief, check_rule
 from breakeven.learner.summary import Summary, horizon_passed
 from breakeven.ledger import Ledger
 from breakeven.rules import Rule, rule_data
@@ -76,7 +76,7 @@ class Learner:
         seed: int = 0,
         keep: int = 10_000,
         name: str = "",
-        fitting: Fitting = "inside",
+        fitting: FittingPlace = "inside",
     ) -> None:
         costs = Costs.checked(label_cost, labellers, error_cost)
         check_belief(belief, expect.whole("warmup", warmup))
@@ -420,7 +420,7 @@ class Learner:
         return self.state.warmup.wanted
 
     @property
-    def fitting(self) -> Fitting:
+    def fitting(self) -> FittingPlace:
         """Whether fits run inside `tell` and `learn`, or outside."""
         return self.state.fitting
 

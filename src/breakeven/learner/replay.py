@@ -19,13 +19,13 @@ REPLAYED_AT_ONCE = 128  # arrivals looked at together: half as many take 4 to 9%
 FEW_ROUNDS = 16  # arrivals one by one before a block is thought of again
 SELDOM = 4  # one label in so many arrivals, at most, for a block to be worth its solve
 
-Answers = Iterator[tuple[Decision, Prediction]]
+AnswersInOrder = Iterator[tuple[Decision, Prediction]]
 Names = Iterable[str | None]
 
 
 def replay(
     learner: Learner, points: Sequence[Any], labels: NDArray[np.float64], ids: Sequence[str] | None = None
-) -> Answers:
+) -> AnswersInOrder:
     """Decide in order on points that `belief.points` gave; each decision, and the prediction after it.
 
     `ids` are new to the learner, each once.
@@ -51,13 +51,13 @@ def _block_pays(last: list[tuple[Decision, Prediction]], size: int) -> bool:
     return bought * SELDOM <= len(last) and 2 * len(last) >= size
 
 
-def _alone(learner: Learner, points: Sequence[Any], labels: list[float], ids: Names) -> Answers:
+def _alone(learner: Learner, points: Sequence[Any], labels: list[float], ids: Names) -> AnswersInOrder:
     for x, y, id in zip(points, labels, ids, strict=False):
         decision = learner.decide(x, id=id)
         yield decision, learner.tell(decision.id, y) if decision.wants_label else decision.prediction
 
 
-def _block(learner: Learner, points: Sequence[Any], labels: list[float], ids: Names) -> Answers:
+def _block(learner: Learner, points: Sequence[Any], labels: list[float], ids: Names) -> AnswersInOrder:
     """As far as one look at all of them holds."""
     state = learner.state
     looks = state.belief.look_many(points)

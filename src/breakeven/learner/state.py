@@ -41,9 +41,9 @@ from breakeven.values import (
 )
 
 Listener = Callable[[Any], None]
-Fitting = Literal["inside", "outside"]
+FittingPlace = Literal["inside", "outside"]
 
-FITTINGS = get_args(Fitting)
+FITTINGS = get_args(FittingPlace)
 
 WHOLE, CHANGING, ANNOUNCING = range(3)  # nothing is under way; a change is; listeners are being told
 
@@ -61,12 +61,12 @@ class State:
         keep: int,
         seed: int,
         name: str,
-        fitting: Fitting,
+        fitting: FittingPlace,
     ) -> None:
         self.belief = belief
         self.seed = expect.whole("seed", seed)
         self.name = name if name == "" else expect.name_of("name", name)
-        self.fitting: Fitting = expect.one_of("fitting", fitting, FITTINGS)
+        self.fitting: FittingPlace = expect.one_of("fitting", fitting, FITTINGS)
         self.draws = Draws(self.seed, self.name)
         self.number = 1  # of the last event; the first says how the learner was made
         self.rounds = 0
