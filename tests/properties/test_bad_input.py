@@ -190,12 +190,12 @@ WRONG_STATE = {
     "decide_many on an awaited id": (
         lambda one, good: one.decide_many(good[:2], ids=["new", "awaited"]),
         DuplicateId,
-        "got 'awaited', whose label is still awaited; leave ids out",
+        "got 'awaited', whose label is still awaited; it arrived with another",
     ),
     "decide_many on a told id": (
         lambda one, good: one.decide_many(good[:2], ids=["new", "told"]),
         DuplicateId,
-        "got 'told', whose label is told",
+        "got 'told', whose label is told; it arrived with another",
     ),
     "decide_many on one id twice": (
         lambda one, good: one.decide_many(good[:3], ids=["new", "more", "new"]),
@@ -205,7 +205,7 @@ WRONG_STATE = {
     "decide_many on an unasked id twice": (
         lambda one, good: one.decide_many(good[:2], ids=["unasked", "unasked"]),
         DuplicateId,
-        "got 'unasked', whose label is not asked for; leave ids out",
+        "^ids: expected each id once, got 'unasked' twice",
     ),
     "tell an unknown id": (
         lambda one, good: one.tell("nobody", 1.0),

@@ -52,17 +52,11 @@ def test_what_is_found_under_an_id():
     assert (made.find("awaited").y, list(made.awaited)) == (2.0, [])
 
 
-def test_a_new_id_is_one_that_is_not_remembered():
+def test_an_id_stands_in_a_batch_once():
     made = book()
-    assert made.check_new(iter(["new", "more"])) == ["new", "more"]
-    for id, state in {
-        "awaited": "still awaited", "told": "told", "unasked": "not asked for", "gone": "withdrawn",
-        "learnt": "told",
-    }.items():  # fmt: skip
-        with pytest.raises(DuplicateId, match=f"got '{id}', whose label is {state}; leave ids out"):
-            made.check_new(["new", id])
+    assert made.check_each_once(iter(["new", "more", "told"])) == ["new", "more", "told"]
     with pytest.raises(DuplicateId, match=r"^ids: expected each id once, got 'new' twice"):
-        made.check_new(["new", "more", "new"])
+        made.check_each_once(["new", "more", "new"])
 
 
 def test_what_may_be_told():
@@ -89,7 +83,7 @@ def test_what_may_be_told_in_one_batch():
 
 
 CHECKS = {
-    "new": lambda made, one: made.check_new([one]),
+    "once": lambda made, one: made.check_each_once([one]),
     "tellable": lambda made, one: made.tellable(one, 1.0),
     "tellable in a batch": lambda made, one: made.check_tellable([one], [1.0]),
     "told": lambda made, one: made.told(one),
@@ -151,7 +145,7 @@ def test_what_may_be_reopened():
 def test_checks_change_nothing():
     made = book()
     before = made.state(str)
-    made.check_new(["new"])
+    made.check_each_once(["new"])
     made.check_tellable(["awaited", "unasked"], [1.0, 2.0])
     made.told("told")
     made.withdrawable("awaited", True)

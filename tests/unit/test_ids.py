@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from breakeven import Always, Audit, Budget, GaussianProcess, Learner, Never, Queue, Threshold, TypeMeans
-from breakeven.errors import InvalidInput, UnknownId
+from breakeven.errors import DuplicateId, InvalidInput, UnknownId
 
 SLOWER = 4.0  # at most, with a hundred times as many remembered; in proportion it would be 100
 
@@ -238,3 +238,17 @@ def test_a_belief_taken_into_a_second_learner_has_labels_of_nobody(belief):
     )
     first.tell("2", 10.0)
     assert first.belief.labels == 2
+
+
+def test_a_batch_sent_again_gets_the_same_answers_and_counts_once():
+    learner = Learner(TypeMeans(0.3), Threshold(), label_cost=1.0)
+    first = learner.decide_many(["a", "b", "a"], ids=["1st", "2nd", "3rd"])
+    before = learner.snapshot()
+    assert learner.decide_many(["a", "b", "a"], ids=["1st", "2nd", "3rd"]) == first
+    assert learner.snapshot() == before
+    more = learner.decide_many(["b", "c", "a"], ids=["2nd", "4th", "3rd"])
+    assert [more[0], more[2]] == [first[1], first[2]]
+    assert (more[1].id, learner.rounds) == ("4th", 4)
+    with pytest.raises(DuplicateId, match=r"'1st', whose label is .*; it arrived with another point"):
+        learner.decide_many(["c", "b"], ids=["5th", "1st"])
+    assert learner.rounds == 4

@@ -95,15 +95,13 @@ class Book:
             entry = self._settled[id] = Entry(id, *entry)
         return entry
 
-    def check_new(self, ids: Iterable[Any]) -> list[str]:
-        """Ids for a batch of arrivals, each once, and none of them in use."""
+    def check_each_once(self, ids: Iterable[Any]) -> list[str]:
+        """Ids for a batch of arrivals, each once."""
         names: dict[str, None] = {}
         for id in ids:
             name = expect.name_of("id", id)
             if name in names:
                 raise DuplicateId(f"ids: expected each id once, got {name!r} twice")
-            if (entry := self.find(name)) is not None:
-                raise taken(entry, "leave ids out to have them numbered")
             names[name] = None
         return list(names)
 

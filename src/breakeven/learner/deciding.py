@@ -83,7 +83,7 @@ def _check_audited(state: State, decision: Decision) -> None:
     """Raise unless an audit that goes on drew this arrival; a rule of one's own may say so wrongly."""
     if state.auditing is None:
         expect.refuse("reason", "no audit, as there is none", decision.reason)
-    state.auditing.check_drawn(decision, state.number + 1)
+    state.auditing.check_drawn(decision, state.earlier + state.number + 1)
 
 
 def _of_person(force: bool, forbidden: str | None, labeller: str | None) -> Verdict:

@@ -90,7 +90,7 @@ class Learner:
             belief, rule, costs, warmup=warmup, keep=keep, seed=seed, name=name, fitting=fitting
         )
         self._fit_out = False  # whether a fit runs elsewhere
-        started = self.snapshot() if belief.labels else None
+        started = self.snapshot() if _has_lived(belief) else None
         self.created: Created | None = Created(1, name, self.config(), started)
 
     # -- one at a time ---------------------------------------------------------------------------
@@ -266,6 +266,7 @@ class Learner:
     ) -> list[Decision]:
         """Decide on a batch in its order; all of it is checked before the first counts.
 
+        An id that is remembered, with the same point and cost, gets the same answer again and counts once.
         Should a rule of your own raise in the middle, what it decided before that stands.
         """
         state = self.state
@@ -274,21 +275,27 @@ class Learner:
         if costs is None and ids is None and bulk.pays(state, len(points)):
             return bulk.decide_many(state, points)
         quotes = self._quotes(costs, len(points))
-        names = [None] * len(points) if ids is None else state.book.check_new(expect.rows("ids", ids))
+        names = [None] * len(points) if ids is None else state.book.check_each_once(expect.rows("ids", ids))
         _same_length("ids", names, len(points))
-        decisions = []
-        for low in range(0, len(points), LOOKED_AT_ONCE):
+        answers = [self._known(*case) for case in zip(names, points, quotes, strict=True)]
+        new = [i for i, answer in enumerate(answers) if answer is None]
+        for low in range(0, len(new), LOOKED_AT_ONCE):
+            places = new[low : low + LOOKED_AT_ONCE]
             state.phase = CHANGING
-            looks = state.belief.look_many(points[low : low + LOOKED_AT_ONCE])
-            for i in range(low, min(low + LOOKED_AT_ONCE, len(points))):
+            looks = state.belief.look_many([points[i] for i in places])
+            for j, i in enumerate(places):
                 state.phase = CHANGING
-                view = looks.look(i - low)
+                view = looks.look(j)
                 state.phase = WHOLE
-                decision = decide(state, names[i], points[i], quotes[i], None, view)
-                decisions.append(decision)
+                decision = answers[i] = decide(state, names[i], points[i], quotes[i], None, view)
                 if decision.wants_label:
-                    looks.asked(i - low, **state.costs.noise_of(decision.labeller))
-        return decisions
+                    looks.asked(j, **state.costs.noise_of(decision.labeller))
+        return [answer for answer in answers if answer is not None]
+
+    def _known(self, id: str | None, point: Any, quote: Quote) -> Decision | None:
+        """The answer to an arrival of a batch that was decided on before."""
+        entry = None if id is None else self.state.book.find(id)
+        return None if entry is None else self._again(entry, point, quote.given, None)
 
     def tell_many(self, ids: Iterable[str], ys: Iterable[float]) -> list[Prediction]:
         """Tell a batch in its order; all of it is checked before the first counts."""
@@ -551,7 +558,10 @@ class Learner:
         if first.state is None:
             learner = cls.of(first.config, own_rules, own_beliefs)
         else:
-            learner = cls.restore(first.state, own_rules, own_beliefs, name=first.stream)
+            learner = cls.restore(first.state, own_rules, own_beliefs)
+            if (learner.name, learner.number) != (first.stream, 1):
+                raise WrongEvent(f"state: expected that of a new stream {first.stream!r}, got another")
+            learner.created = first
         for event in log:
             learner.apply(event, own_rules)
         return learner
@@ -610,9 +620,15 @@ class Learner:
         learner.state = state_of(unseal(blob, key), own_rules, own_beliefs, name)
         learner._fit_out, learner.created = False, None
         if name is not None:
+            learner.state.earlier += learner.state.number
             learner.state.number = 1
             learner.created = Created(1, learner.name, learner.config(), learner.snapshot())
         return learner
+
+
+def _has_lived(belief: Belief) -> bool:
+    """Whether a belief has learnt or counted anything yet."""
+    return belief.labels > 0 or belief.state() != belief.of(belief.config()).state()
 
 
 def _same_length(name: str, values: list[Any], count: int) -> None:

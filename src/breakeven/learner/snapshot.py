@@ -68,6 +68,7 @@ def content_of(state: State) -> dict[str, Any]:
     """Everything that a learner has come to."""
     return {
         "number": state.number,
+        "earlier": state.earlier,
         "config": config_of(state),
         "since": state.since,
         "audit": None if state.auditing is None else state.auditing.trail.state(),
@@ -114,8 +115,9 @@ def _state(
     state = State(belief, rule, costs, **arguments)
     state.book.load(content["book"], belief.recall)
     asked, told = content["warmup"]
-    state.warmup = Warmup(state.warmup.wanted, expect.whole("asked", asked), expect.whole("told", told))
-    for field in ("number", "rounds", "fits", "ambiguous", "since"):
+    asked = expect.whole("asked", asked, most=state.warmup.wanted)
+    state.warmup = Warmup(state.warmup.wanted, asked, expect.whole("told", told, most=asked))
+    for field in ("number", "earlier", "rounds", "fits", "ambiguous", "since"):
         setattr(state, field, expect.whole(field, content[field]))
     if state.auditing is not None:
         state.auditing.trail.load(content["audit"])

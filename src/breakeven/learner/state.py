@@ -8,6 +8,8 @@ stays: the state is torn, and every further call says so.
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, get_args
 
+import msgspec
+
 from breakeven.beliefs import Belief, Watching
 from breakeven.errors import (
     CalledByListener,
@@ -24,7 +26,6 @@ from breakeven.learner.warmup import Warmup
 from breakeven.rules import RULES, Draws, Rule, rule_of
 from breakeven.values import (
     Arrived,
-    By,
     Corrected,
     Cost,
     Decision,
@@ -45,6 +46,7 @@ FittingPlace = Literal["inside", "outside"]
 
 FITTINGS = get_args(FittingPlace)
 
+WRITER, READER = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(Decision)
 WHOLE, CHANGING, ANNOUNCING = range(3)  # nothing is under way; a change is; listeners are being told
 
 
@@ -69,6 +71,7 @@ class State:
         self.fitting: FittingPlace = expect.one_of("fitting", fitting, FITTINGS)
         self.draws = Draws(self.seed, self.name)
         self.number = 1  # of the last event; the first says how the learner was made
+        self.earlier = 0  # events of streams that this one was made from; keys go on counting from there
         self.rounds = 0
         self.fits = 0
         self.ambiguous = 0
@@ -145,15 +148,16 @@ class State:
         """A point came and was decided on."""
         self.rounds = decision.round
         self.number += 1
+        key = self.earlier + self.number
         self.belief.arrive(point, view)
         if decision.wants_label:
-            self._buy(Entry(decision.id, self.number, point, decision, given), decision, view)
+            self._buy(Entry(decision.id, key, point, decision, given), decision, view)
         else:
-            self.book.pass_by(decision.id, (self.number, point, decision, given))
+            self.book.pass_by(decision.id, (key, point, decision, given))
         if decision.ambiguous:
             self.ambiguous += 1
         if self.rule_follows and decision.by == "rule":
-            self._follow(self.number, decision, predicted)
+            self._follow(key, decision, predicted)
 
     def _buy(self, entry: Entry, decision: Decision, view: View | None) -> None:
         entry.warmup = self.warmup.ask()
@@ -236,11 +240,11 @@ class State:
     def learn(self, point: Any, y: float, labeller: str | None, id: str | None) -> None:
         """A label from elsewhere."""
         self.number += 1
-        key = None if id is None else self.number
-        self.belief.learn(point, y, key, age=0, **self.costs.noise_of(labeller))
+        key = self.earlier + self.number
+        self.belief.learn(point, y, None if id is None else key, age=0, **self.costs.noise_of(labeller))
         if id is not None:
             self.book.note_id(id, 0)
-            self.book.settle(Entry(id, self.number, point, None, y=y, labeller=labeller))
+            self.book.settle(Entry(id, key, point, None, y=y, labeller=labeller))
 
     # -- fits and costs --------------------------------------------------------------------------
 
@@ -338,14 +342,8 @@ class State:
         expect.refuse("event", "one that can happen to a learner that exists", event)
 
     def _arrival(self, event: Arrived) -> Callable[[], object]:
-        point, decision = self.belief.recall(event.x), event.decision
-        if not isinstance(decision, Decision):
-            expect.refuse("decision", "a Decision", decision)
-        expect.positive("cost", decision.cost)
-        expect.probability("propensity", decision.propensity)
-        expect.truth("wants_label", decision.wants_label)
-        expect.text("reason", decision.reason)
-        expect.one_of("by", decision.by, get_args(By))
+        point, decision = self.belief.recall(event.x), _checked_decision(event.decision)
+        given = None if event.given is None else self.costs.quote(event.given, "given").given
         if decision.round != self.rounds + 1:
             raise WrongEvent(f"round: expected {self.rounds + 1}, got {decision.round}")
         if decision.labeller is not None:
@@ -357,11 +355,11 @@ class State:
             predicted = expect.finite("predicted", event.predicted)
             if self.auditing is None:
                 expect.refuse("reason", "no audit, as there is none", decision.reason)
-            self.auditing.check_drawn(decision, event.number)
+            self.auditing.check_drawn(decision, self.earlier + event.number)
 
         def arrive() -> None:
             self.book.note_id(decision.id, decision.round)
-            self.arrive(decision, point, None, event.given, predicted)
+            self.arrive(decision, point, None, given, predicted)
 
         return arrive
 
@@ -393,6 +391,22 @@ class State:
         if arrival:
             self.rounds += 1
             self.belief.arrive(None)
+
+
+def _checked_decision(decision: Any) -> Decision:
+    """A decision that an event holds, if every field is what it should be and can be stored."""
+    try:
+        same = READER.decode(WRITER.encode(decision))
+    except (TypeError, ValueError, OverflowError) as error:
+        expect.refuse(
+            "decision", "a Decision of plain text, numbers and truth values", str(error), described=True
+        )
+    if not isinstance(decision, Decision):
+        expect.refuse("decision", "a Decision", decision)
+    expect.positive("cost", same.cost)
+    expect.probability("propensity", same.propensity)
+    expect.text("reason", same.reason)
+    return decision
 
 
 def _failure(listener: Listener, event: Event) -> BaseException | None:

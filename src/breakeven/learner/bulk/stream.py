@@ -89,7 +89,7 @@ class Passed(NamedTuple):
 
 def decide_many(state: State, points: Points) -> list[Decision]:
     """Decide on types with a learner for which that `pays`; labels are awaited. Nothing is checked here."""
-    run, first, number = RunningStream(state, points), state.rounds + 1, state.number
+    run, first, key = RunningStream(state, points), state.rounds + 1, state.earlier + state.number
     decisions: list[Decision] = []
     for rounds in run.chunks(len(points)):
         answers, before = run.room(rounds)
@@ -101,7 +101,7 @@ def decide_many(state: State, points: Points) -> list[Decision]:
     run.settle()
     types = run.coding.types_at(np.arange(len(points)))
     entries = [
-        Entry(decision.id, number + 1 + i, x, decision)
+        Entry(decision.id, key + 1 + i, x, decision)
         for i, (x, decision) in enumerate(zip(types, decisions, strict=True))
     ]
     state.book.note_numbered(first, len(points))
@@ -127,7 +127,7 @@ def replay(
     if there is a `true` value to meet, else the label. What was believed before each label, and the reasons,
     are returned where `full` asks for them.
     """
-    run, rounds_before, number = RunningStream(state, points), state.rounds, state.number
+    run, rounds_before, key = RunningStream(state, points), state.rounds, state.earlier + state.number
     out = Answers.empty(len(points))
     kept = min(state.book.keep, len(points))
     entries: list[Entry] = []
@@ -142,8 +142,8 @@ def replay(
             befores.append(before)
             reasons.append(run.judge.reasons(answers, before))
         if before is not None and last:
-            numbers = run.numbers(number, rounds, labels, answers)
-            entries += run.entries(rounds_before + 1, rounds, numbers, answers, before, y, ids)
+            keys = run.keys(key, rounds, labels, answers)
+            entries += run.entries(rounds_before + 1, rounds, keys, answers, before, y, ids)
         labels += bought
     state.phase = CHANGING
     run.settle()
@@ -267,8 +267,8 @@ class RunningStream:
             )
         )
 
-    def numbers(self, before: int, rounds: slice, labels: int, answers: Answers) -> list[int]:
-        """The numbers of the arrivals' events, if `labels` were told in the rounds of earlier chunks."""
+    def keys(self, before: int, rounds: slice, labels: int, answers: Answers) -> list[int]:
+        """The keys of the arrivals, if `labels` were told in the rounds of earlier chunks."""
         places = np.arange(rounds.start, rounds.stop)
         told = labels + np.cumsum(answers.wants_label) - answers.wants_label
         fits = np.searchsorted(self.judge.fitted_after, places)
@@ -278,7 +278,7 @@ class RunningStream:
         self,
         first: int,
         rounds: slice,
-        numbers: list[int],
+        keys: list[int],
         answers: Answers,
         before: Before,
         y: Array,
@@ -293,8 +293,8 @@ class RunningStream:
         wanted = answers.wants_label.tolist()
         told = [label if one else None for label, one in zip(y[rounds].tolist(), wanted, strict=True)]
         return [
-            Entry(decision.id, number, x, decision, None, label, None, label is not None)
-            for decision, number, x, label in zip(decisions, numbers, types, told, strict=True)
+            Entry(decision.id, key, x, decision, None, label, None, label is not None)
+            for decision, key, x, label in zip(decisions, keys, types, told, strict=True)
         ]
 
     def settle(self) -> None:
