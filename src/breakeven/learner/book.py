@@ -68,7 +68,7 @@ class Entry(msgspec.Struct, gc=False):
 
 
 class Book:
-    """Entries by id, and the money spent. `release` hears the key of a told label that is forgotten."""
+    """Entries by id, and the money spent. `release` is called with the key of a forgotten told label."""
 
     def __init__(self, keep: int, release: Callable[[int], None]) -> None:
         self.keep = keep
@@ -78,7 +78,7 @@ class Book:
         self._settled: dict[str, Entry | PassedBy] = {}
         self._order: deque[str] = deque()  # ids of `_settled`, oldest first
         self._moved: dict[str, int] = {}  # ids that stand in the order though they were reopened since
-        self.next_number = 1  # larger than every id that is a number, except for rounds' own numbers
+        self.next_number = 1  # above every id that is a number other than its round's
         self.bought = 0
         self.spend = NO_SUM
 
@@ -108,7 +108,7 @@ class Book:
         return list(names)
 
     def tellable(self, id: Any, y: float) -> Entry:
-        """The entry that may be told y, now or again."""
+        """The entry of a label that may be told y, for the first time or again."""
         if type(id) is str and (awaited := self.awaited.get(id)) is not None:
             return awaited
         name = expect.name_of("id", id)
@@ -161,7 +161,7 @@ class Book:
     # -- entries ---------------------------------------------------------------------------------
 
     def note_id(self, id: str, round: int) -> None:
-        """An id was used in this round: automatic ids stay clear of it. The round's own number is no news."""
+        """An id was used in this round: automatic ids avoid it. The round's own number needs no note."""
         if id.isdecimal() and len(id) <= LONGEST_NUMBER and id != str(round):
             self.next_number = max(self.next_number, int(id) + 1)
 
@@ -195,7 +195,7 @@ class Book:
             self._forget_oldest()
 
     def _forget_oldest(self, oldest: Entry | PassedBy | None = None) -> None:
-        """Forget what has been settled longest, unless that is done and only its label is to be released."""
+        """Forget the entry settled longest ago. One that is given was removed already: only release it."""
         if oldest is None:
             while (id := self._order.popleft()) in self._moved:
                 self._moved[id] -= 1
@@ -212,7 +212,7 @@ class Book:
             self.settle(entry)
 
     def withdraw(self, entry: Entry, *, charged: bool) -> bool:
-        """A label goes; whether its cost is given back."""
+        """A label goes. Returns whether its cost is given back."""
         given_back = entry.paid and not charged
         if given_back:
             entry.paid = False
@@ -249,7 +249,7 @@ class Book:
             self.settle(entry)
 
     def buy_many(self, count: int, cost: float) -> None:
-        """Labels bought at the same cost; a sum is exact, so powers of two are as good as one by one."""
+        """Labels bought at the same cost. Sums are exact, so powers of two add up to the same bits."""
         self.bought += count
         for power in range(count.bit_length()):
             if count >> power & 1:

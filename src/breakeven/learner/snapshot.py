@@ -65,7 +65,7 @@ def parts_of(
 
 
 def content_of(state: State) -> dict[str, Any]:
-    """Everything that a learner has come to."""
+    """The whole state of a learner, as plain data."""
     return {
         "number": state.number,
         "config": config_of(state),

@@ -1,4 +1,4 @@
-"""What a learner has come to: a fold of numbered events.
+"""The state of a learner, which is a fold of numbered events.
 
 Every change goes through here, live or replayed; an outcome is applied, and nothing is decided or fitted
 again. While something changes, the state is marked. If the change is cut off, by whatever error, the mark
@@ -45,7 +45,7 @@ Fitting = Literal["inside", "outside"]
 
 FITTINGS = get_args(Fitting)
 
-WHOLE, CHANGING, ANNOUNCING = range(3)  # nothing is under way; a change is; listeners are being told
+WHOLE, CHANGING, ANNOUNCING = range(3)  # between calls; during a change; while listeners are told
 
 
 class State:
@@ -111,7 +111,7 @@ class State:
             )
 
     def done(self) -> None:
-        """The change is complete, and there is nobody to tell."""
+        """The change is complete, and there are no listeners."""
         self.phase = WHOLE
 
     def announce(self, event: Event) -> None:
@@ -176,7 +176,7 @@ class State:
     # -- labels ----------------------------------------------------------------------------------
 
     def tell(self, entry: Entry, y: float, labeller: str | None) -> Prediction:
-        """The label of an arrival came: awaited, or though nobody asked, or after it was withdrawn."""
+        """The label of an arrival came: it was awaited, or had been withdrawn, or nobody had asked for it."""
         self.number += 1
         noise = self.costs.noise_of(labeller)
         awaited = entry.id in self.book.awaited
@@ -276,7 +276,7 @@ class State:
     def check_repriced(self, costs: Costs, rule: Rule | None) -> None:
         """Raise unless the learner can go on with these costs and this rule."""
         if rule is None:
-            self.rule.check_start(0, costs.cheapest)  # it has begun: only the costs are new to it
+            self.rule.check_start(0, costs.cheapest)  # the rule has begun already: only the costs are new
             if self.auditing is not None:
                 self.auditing.check_goes_on(costs, self.belief)
         else:

@@ -136,13 +136,13 @@ class Trail:
         return expect.number("noise_std", noise_std, bound.least_noise_std, bound.noise_std)
 
     def leave_out(self, count: int = 1) -> None:
-        """Arrivals that could not have been drawn, which was clear before: they are no part of this."""
+        """Arrivals that could not be drawn, as was known before the draw: the averages leave them out."""
         self.uncovered += count
 
     def stop(self, round: int) -> None:
         """There is no money for audits from this round on: what comes is declined, and not covered.
 
-        A draw that could not be paid for is not to be entered before.
+        Call this instead of entering a draw that cannot be paid for.
         """
         if self.stopped_at is None:
             self.stopped_at = expect.whole("round", round)
@@ -224,7 +224,7 @@ class Trail:
         )
 
     def _fold(self) -> Averages:
-        """Take in the audits that follow, up to the first that is awaited; kept in one assignment."""
+        """Add the audits up to the first that is awaited; one assignment stores all of the result."""
         folded = self._folded
         for i in range(folded.audits - self._dropped, len(self._audits)):
             one = self._audits[i]
@@ -316,7 +316,7 @@ class Auditing:
         return None if rule.audit is None else cls(rule.audit, _noises(rule.audit, costs, belief))
 
     def check_goes_on(self, costs: Costs, belief: Belief) -> None:
-        """Costs may change while it goes on, but no label be noisier or less noisy than it assumes."""
+        """Raise if labels may now have a noise outside the range that the audit assumes."""
         least, most = self.trail.noise_stds
         for noise_std in _noises(self._audit, costs, belief):
             if not least <= noise_std <= most:
@@ -344,12 +344,12 @@ class Auditing:
             self.trail.leave_out()
 
     def tell(self, key: int, y: float, noise_std: float | None) -> None:
-        """A label came, of this noise if not of that asked for; only one that was drawn has a place here."""
+        """Enter a label if its arrival was drawn; `noise_std` is given where another labeller answered."""
         if key in self.trail:
             self.trail.tell(key, y, self.noise(noise_std))
 
     def noise(self, noise_std: float | None) -> float | None:
-        """The noise that a label counts with: what the audit was given holds for every label."""
+        """The noise that a label counts with; None means the audit's own, where it was given one."""
         return noise_std if self._audit.noise_std is None else None
 
     def report(self) -> AuditReport:
@@ -358,7 +358,7 @@ class Auditing:
 
 
 def _noises(audit: Audit, costs: Costs, belief: Belief) -> list[float]:
-    """As given, or those of the labellers, or the belief's."""
+    """The noises that labels may have: the one given to the audit, else the labellers', else the belief's."""
     if audit.noise_std is not None:
         return [audit.noise_std]
     if costs.labellers:
