@@ -267,7 +267,7 @@ def test_a_listener_that_raises_keeps_the_event_from_nobody():
     learner.unlisten(bad)
     learner.tell("a", 1.0)
     assert (len(heard), len(also)) == (1, 2)
-    with pytest.raises(InvalidInput, match=r"^listener: expected one that listens"):
+    with pytest.raises(InvalidInput, match=r"^listener: expected one that was given to listen"):
         learner.unlisten(bad)
 
 

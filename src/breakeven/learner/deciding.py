@@ -82,7 +82,7 @@ def decide(
 def _check_audited(state: State, decision: Decision) -> None:
     """Raise unless there is an audit that can have drawn this arrival: a user's rule may claim so wrongly."""
     if state.auditing is None:
-        expect.refuse("reason", "no audit, as there is none", decision.reason)
+        expect.refuse("reason", "another, as this learner has no audit", decision.reason)
     state.auditing.check_drawn(decision, state.number + 1)
 
 

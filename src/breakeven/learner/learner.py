@@ -512,7 +512,7 @@ class Learner:
     def unlisten(self, listener: Listener) -> None:
         """Stop calling `listener`."""
         if listener not in self.state.listeners:
-            expect.refuse("listener", "one that listens", listener)
+            expect.refuse("listener", "one that was given to listen", listener)
         self.state.listeners.remove(listener)
 
     def apply(self, event: Event, rules: Iterable[type[Rule]] = ()) -> None:

@@ -106,7 +106,7 @@ class State:
             )
         if self.phase == CHANGING:
             raise TornLearner(
-                "learner: expected one whose calls all ended, got one that was cut off in the middle of a "
+                "learner: expected a whole one, got a torn one: a call was cut off in the middle of a "
                 "change; restore it from its last snapshot and the events after that"
             )
 
@@ -335,7 +335,7 @@ class State:
             case Erased():
                 arrival = expect.truth("arrival", event.arrival)
                 return lambda: self._erase(arrival)
-        expect.refuse("event", "one that can happen to a learner that exists", event)
+        expect.refuse("event", "one that can follow Created", event)
 
     def _arrival(self, event: Arrived) -> Callable[[], object]:
         point, decision = self.belief.recall(event.x), event.decision
@@ -356,7 +356,7 @@ class State:
         if decision.reason == "audited":
             predicted = expect.finite("predicted", event.predicted)
             if self.auditing is None:
-                expect.refuse("reason", "no audit, as there is none", decision.reason)
+                expect.refuse("reason", "another, as this learner has no audit", decision.reason)
             self.auditing.check_drawn(decision, event.number)
 
         def arrive() -> None:
@@ -409,7 +409,7 @@ def check_rule(rule: Any, belief: Any) -> None:
     if not isinstance(rule, Rule):
         expect.refuse("rule", "a rule such as Threshold()", rule)
     if rule.reservoir and not isinstance(belief, Watching):
-        expect.refuse("belief", "one that can say what a label saves, for this rule", belief)
+        expect.refuse("belief", "one that can say what a label saves, which this rule needs", belief)
 
 
 def check_belief(belief: Any, warmup: int) -> None:

@@ -321,13 +321,13 @@ class Auditing:
         for noise_std in _noises(self._audit, costs, belief):
             if not least <= noise_std <= most:
                 within = f"{most:g}" if least == most else f"{least:g} to {most:g}"
-                still = f"audits with noise {within} still; give a rule, too, to begin a new audit"
-                expect.refuse("labellers", still, noise_std)
+                assumed = f"a noise of {within}, as the audit assumes (a new audit begins with a new rule)"
+                expect.refuse("labellers", assumed, noise_std)
 
     def check_drawn(self, decision: Decision, key: int) -> None:
         """Raise unless this decision can be one that the audit drew."""
         if decision.by != "rule" or not decision.wants_label:
-            expect.refuse("reason", "no audit, as the rule did not decide so", decision.reason)
+            expect.refuse("reason", "another, as the rule asked for no audit", decision.reason)
         self.trail.check_audit(key)
 
     def follow(self, key: int, decision: Decision, predicted: float | None, noise_std: float | None) -> None:
@@ -365,6 +365,7 @@ def _noises(audit: Audit, costs: Costs, belief: Belief) -> list[float]:
         return [one.noise_std for one in costs.labellers.values()]
     if not belief.traits.noise_known:
         raise InvalidInput(
-            "noise_std: expected that of the labels, for the audit, as the belief only estimates it, got None"
+            "noise_std: expected the noise of labels, which the audit must know and the belief only "
+            "estimates, got None; give Audit(noise_std=…)"
         )
     return [belief.traits.noise_std]

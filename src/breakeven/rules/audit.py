@@ -1,6 +1,6 @@
 """Label some of what a rule declines, at random: the only way to know how wrong its predictions are.
 
-The draw comes from a stream of its own and is made whatever the rule answers, so that every arrival which the
+The draw comes from a series of its own and is made whatever the rule answers, so that every arrival which the
 rule declines is audited with the same chance.
 """
 

@@ -133,10 +133,10 @@ class View(Struct, gc=False):
                 return offer
         return Offer(self.price, self.traits.noise_std, None, self.cost)
 
-    def uniform(self, stream: int = 0) -> float:
-        """The seeded random number in [0, 1) that belongs to this round; each stream has its own."""
+    def uniform(self, series: int = 0) -> float:
+        """The seeded random number in [0, 1) that belongs to this round in a series."""
         assert self.draw is not None  # the learner always sets it
-        return self.draw(self.round, stream) if stream else self.draw(self.round)
+        return self.draw(self.round, series) if series else self.draw(self.round)
 
 
 class Verdict(Struct, frozen=True, gc=False):
