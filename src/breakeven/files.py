@@ -1,4 +1,4 @@
-"""How a file comes to be: written beside its name, then renamed. A reader sees the whole file or none."""
+"""How files are written: under another name, then renamed. A reader sees the whole file or none."""
 
 import os
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def write(folder: Path, name: str, content: bytes) -> Path:
 
 
 def write_by(folder: Path, name: str, fill: Callable[[BinaryIO], object]) -> Path:
-    """The same for a file too long to be held in memory: `fill` writes it, a piece after the other."""
+    """The same for a file too long to be held in memory: `fill` writes it piece by piece."""
     if not name.strip(".") or "/" in name or "\\" in name:
         refuse("name", "a file's name, without a folder", name)
     try:

@@ -1,8 +1,8 @@
 """Replay a labelled history through a learner, and draw up the bill.
 
-A label is told at once when it is asked for, and never otherwise. The learner given is the one that learns.
-Long streams of types run in compiled loops, and a Gaussian process looks at blocks; the learner afterwards is
-the same as one by one.
+A label is told as soon as it is asked for, and no other label is told. The given learner itself learns.
+Long streams of types run in compiled loops, and a Gaussian process looks at blocks of arrivals; afterwards
+the learner is the same as if arrivals had come one by one.
 """
 
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     >>> trace.wants_label.tolist(), trace.ledger.label_spend
     ([True, False, True], 4.0)
     """
-    ours = type(learner) is Learner  # one with verbs of its own goes one by one
+    ours = type(learner) is Learner  # a subclass may have verbs of its own: they are called one by one
     ready = ours and bulk.holds_types(xs) and bulk.pays(learner.state, len(xs))
     points = xs if ready else learner.belief.points(xs)
     y = _column("labels", labels, len(points))
@@ -110,7 +110,7 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
 
 
 def _bulk(learner: Learner, points: Sequence[Any], y: Array, *, true: bool) -> Replayed:
-    """Types, of which nothing is ever approximated."""
+    """Compiled loops over types, where nothing is approximated."""
     columns, rounds = bulk.replay(learner.state, points, y, true=true).answers, len(points)
     cost = np.broadcast_to(learner.label_cost, rounds)
     return columns, cost, np.broadcast_to(False, rounds), np.broadcast_to(1.0, rounds)

@@ -81,7 +81,7 @@ def _read(kind: Any, plain: dict[str, Any]) -> Any:
         plain["x"] = _tuples(plain["x"])
     for part in _parts(plain):
         if isinstance(part.get("threshold"), float) and isnan(part["threshold"]):
-            part["threshold"] = nan  # the one that compares equal to itself inside a value
+            part["threshold"] = nan  # the same object as ours, so that equal values compare as equal
     stored = (bytes,) if isinstance(plain.get("state"), bytes) else None
     try:
         return msgspec.convert(plain, kind, builtin_types=stored)

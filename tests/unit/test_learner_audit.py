@@ -307,7 +307,10 @@ def test_an_audit_after_the_end_cannot_have_happened():
     before = learner.snapshot()
     for wants_label, by in ((True, "rule"), (True, "person"), (False, "rule")):
         late = drawn("late", wants_label, by=by, round=31)
-        with pytest.raises(InvalidInput, match=r"^(audit: expected none|reason: expected no audit)"):
+        with pytest.raises(
+            InvalidInput,
+            match=r"^(audit: expected none|reason: expected another, as the rule asked for no audit)",
+        ):
             learner.apply(Arrived(learner.number + 1, "", "flu", late, predicted=0.0))
         assert learner.snapshot() == before
 
@@ -393,7 +396,7 @@ def test_the_noise_of_audits_is_the_beliefs_or_the_labellers_or_as_given():
 
 def test_a_belief_that_only_estimates_noise_needs_it_for_an_audit():
     belief = GaussianProcess(1, None, fit="growing")
-    with pytest.raises(InvalidInput, match=r"^noise_std: expected that of the labels, for the audit"):
+    with pytest.raises(InvalidInput, match=r"^noise_std: expected the noise of labels, which"):
         audited(belief=belief)
 
 
@@ -401,9 +404,7 @@ def test_the_noise_of_audits_cannot_change_while_one_goes_on():
     learner = audited(label_cost=None, labellers={"a": Labeller(1.0, 0.25)})
     learner.decide("flu")
     before = learner.snapshot()
-    with pytest.raises(
-        InvalidInput, match=r"^labellers: expected audits with noise 0\.25 still; give a rule, too"
-    ):
+    with pytest.raises(InvalidInput, match=r"^labellers: expected a noise of 0\.25, as the audit assumes"):
         learner.reprice(labellers={"b": Labeller(1.0, 0.5)})
     assert learner.snapshot() == before
     learner.reprice(labellers={"a": Labeller(2.0, 0.25)})
@@ -438,7 +439,7 @@ def test_a_label_keeps_the_noise_it_was_asked_with_when_labellers_change():
     learner.tell(first.id, 4.0)
     assert learner.ledger.audit.squared.estimate == pytest.approx(16.0 - 9.0, abs=0.1)
     assert Learner.restore(learner.snapshot()).snapshot() == learner.snapshot()
-    with pytest.raises(InvalidInput, match=r"^labellers: expected audits with noise 0\.5 to 3 still"):
+    with pytest.raises(InvalidInput, match=r"^labellers: expected a noise of 0\.5 to 3, as the"):
         learner.reprice(labellers={"aide": Labeller(0.1, 4.0)})
 
 

@@ -483,7 +483,7 @@ def test_a_belief_that_cannot_say_what_labels_save_is_refused():
         watch = None
 
     with pytest.raises(
-        InvalidInput, match=r"^belief: expected one that can say what a label saves, for this rule"
+        InvalidInput, match=r"^belief: expected one that can say what a label saves, which this rule needs"
     ):
         Learner(Plain(1.0), Value(), label_cost=1.0)
 

@@ -337,7 +337,7 @@ def test_what_is_no_event_is_refused(event):
         (Withdrawn(4, "", "nobody", False), UnknownId, "expected a label awaited or told, got 'nobody'"),
         (Reopened(4, "", "nobody"), UnknownId, "expected a label told before, got 'nobody'"),
         (Learnt(4, "", "flu", 1.0, id="a"), DuplicateId, "got 'a'"),
-        (Event(4, ""), InvalidInput, "expected one that can happen to a learner that exists"),
+        (Event(4, ""), InvalidInput, "expected one that can follow Created"),
     ],
     ids=repr,
 )

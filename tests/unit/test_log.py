@@ -270,7 +270,7 @@ def test_a_listener_that_raises_keeps_the_event_from_nobody():
     learner.unlisten(bad)
     learner.tell("a", 1.0)
     assert (len(heard), len(also)) == (1, 2)
-    with pytest.raises(InvalidInput, match=r"^listener: expected one that listens"):
+    with pytest.raises(InvalidInput, match=r"^listener: expected one that was given to listen"):
         learner.unlisten(bad)
 
 
@@ -326,3 +326,20 @@ def test_a_name_is_short_text():
         with pytest.raises(InvalidInput, match=r"^name: expected text"):
             make(name=bad)
     assert np.all([make(name=name).name == name for name in ("", "é", "a" * 250)])
+
+
+def test_an_event_that_cannot_happen_twice_is_refused_and_changes_nothing():
+    learner = Learner(TypeMeans(0.3), Threshold(), label_cost=1.0)
+    for id in ("gone", "open"):
+        learner.decide("a", id=id, force=True)
+    learner.withdraw("gone")
+    learner.tell("open", 1.0)
+    learner.reopen("open")
+    before = learner.snapshot()
+    for event, words in (
+        (Withdrawn(learner.number + 1, "", "gone", False), "'gone', which is withdrawn"),
+        (Reopened(learner.number + 1, "", "open"), "'open' reopened again"),
+    ):
+        with pytest.raises(WrongEvent, match=words):
+            learner.apply(event)
+        assert learner.snapshot() == before

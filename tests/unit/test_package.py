@@ -106,10 +106,18 @@ def test_the_version_is_the_projects():
     assert importlib.metadata.version("breakeven") == breakeven.__version__
 
 
+BUILTIN = {
+    "UnknownId": KeyError,
+    "TornLearner": RuntimeError,
+    "ListenerFailed": RuntimeError,
+    "CalledByListener": RuntimeError,
+}
+
+
 @pytest.mark.parametrize("name", errors.__all__)
 def test_every_error_is_ours_and_a_builtin(name):
     error = getattr(errors, name)
     assert issubclass(error, errors.BreakevenError)
     if error is not errors.BreakevenError:
-        assert issubclass(error, KeyError if name == "UnknownId" else ValueError)
+        assert issubclass(error, BUILTIN.get(name, ValueError))
         assert f"── {name}" in errors.__doc__

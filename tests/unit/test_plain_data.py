@@ -273,7 +273,7 @@ def test_a_rule_that_is_refused_leaves_nothing_behind(way):
     before, refused = learner.snapshot(), Audit(Threshold(), 0.1, bound=1.0, bound_on="labels")
     event = Repriced(learner.number + 1, "", rule=rule_data(refused))
     call = {"reprice": lambda: learner.reprice(rule=refused), "apply": lambda: learner.apply(event)}[way]
-    with pytest.raises(InvalidInput, match=r"^bound: expected no less than the noise_std of 2"):
+    with pytest.raises(InvalidInput, match=r"^bound: expected at least the noise_std of 2"):
         call()
     assert learner.snapshot() == before
     again = Learner.restore(before)

@@ -104,7 +104,7 @@ def test_a_level_is_a_chance(level):
         ({"bound": 0.0}, "bound: expected a positive, finite number"),
         ({"noise_std": -1.0}, "noise_std: expected a positive, finite number"),
         ({"on": "both"}, "bound_on: expected one of 'labels', 'truth'"),
-        ({"on": "labels", "noise_std": 2.0}, "bound: expected no less than the noise_std of 2"),
+        ({"on": "labels", "noise_std": 2.0}, "bound: expected at least the noise_std of 2"),
     ],
 )
 def test_bounds_that_cannot_be_right_are_refused(changed, message):

@@ -12,7 +12,7 @@ from breakeven import (
     VariableUncertainty,
     algorithm2,
 )
-from breakeven.learner.warmup import Warmup
+from breakeven.learner.book import Warmup
 
 
 def learner(warmup=3, fit="after_warmup", rule=None):

@@ -1,4 +1,4 @@
-"""The learner in the clothes of other libraries: `adapters.sklearn` and `adapters.river`.
+"""The learner as other libraries expect it: `adapters.sklearn` and `adapters.river`.
 
-Each module needs its library, and nothing else of breakeven does; so import the one that you want.
+Each module needs its own library, and no other part of breakeven does. Import the one that you want.
 """

@@ -1,7 +1,7 @@
 """The learner under every adapter: the value rule over a Gaussian process.
 
 Other libraries hand a label back with its features, not with an id. So a label answers the oldest open
-question about the very same point; where none is open, it is a gift.
+question about exactly the same point. If there is none, nobody asked for the label, and it is learnt.
 """
 
 import warnings
@@ -40,7 +40,7 @@ def learner_for(
 
 
 def teach(learner: Learner, X: Any, y: Any) -> None:
-    """These are the labels of these points; parameters are fitted once at most, after the last.
+    """Learn the labels of these points; parameters are fitted at most once, after the last label.
 
     Gifts that come while answers are awaited are learnt, with a warning: most are answers whose features
     were changed on the way, such as by a scaler that goes on learning.

@@ -1,7 +1,7 @@
 """A river regressor that also says whether an arrival is worth its label.
 
 Besides river's own verbs there is one more, `ask_one`. river's evaluations know nothing of it: they teach
-every label, for nothing.
+every label, whether or not it is worth its cost.
 """
 
 from collections.abc import Hashable
@@ -55,7 +55,7 @@ class AskingRegressor(base.Regressor):
         self.learner: Learner | None = None
 
     def learn_one(self, x: Features, y: float) -> None:
-        """Learn a label: the answer to `ask_one`, now or later, where features are the same, or a gift."""
+        """Learn a label: the answer to `ask_one` about the same features, or one that nobody asked for."""
         row, label = self._row(x), expect.finite("y", y)
         teach(self._started(x), [row], [label])
 
@@ -65,7 +65,7 @@ class AskingRegressor(base.Regressor):
         return 0.0 if self.learner is None else self.learner.predict(row).mean
 
     def ask_one(self, x: Features) -> bool:
-        """Count an arrival; whether it is worth its label."""
+        """Count an arrival, and say whether it is worth its label."""
         row = self._row(x)
         return self._started(x).decide(row).wants_label
 
@@ -103,7 +103,7 @@ NOT_APPLICABLE = dict.fromkeys(
 
 
 def _names(x: Features) -> tuple[Hashable, ...]:
-    """In an order that does not depend on that of the dictionary."""
+    """The names of the features, sorted: the order of a dictionary does not matter."""
     if not x:
         expect.refuse("x", "one feature at least", x)
     return tuple(sorted(x, key=str))

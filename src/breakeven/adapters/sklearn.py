@@ -65,14 +65,14 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:
-        """Learn more labels: answers to `query`, now or later, where a row is the same, or gifts."""
+        """Learn more labels: answers to `query` about the same rows, or labels that nobody asked for."""
         with self._unless_refused():
             X, y = validate_data(self, X, y, reset=self._is_new, dtype=np.float64, y_numeric=True)
             teach(self._started(), X, y)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """The mean of f at every row, and if wanted its std; that of a label has the noise besides.
+        """The mean of f at every row, and if wanted its std. The std of a label also contains the noise.
 
         After a `query` and before the first label the mean is 0, and the std ∞: nothing says how large
         labels are.
@@ -86,10 +86,10 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         return means, np.array([one.std if known else np.inf for one in predictions])
 
     def query(self, X: Any) -> NDArray[np.bool_]:
-        """Count the rows as arrivals, in their order; which of them are worth their label.
+        """Count the rows as arrivals, in their order, and say which of them are worth their label.
 
-        May come before any `fit`. What is asked for counts as known to come, so a batch does not ask twice
-        for the same; the first three labels must be given before more are asked for.
+        May be called before any `fit`. A label asked for counts as awaited, so a batch does not ask twice for
+        the same. The first three labels must be given before more are asked for.
         """
         with self._unless_refused():
             X = validate_data(self, X, reset=self._is_new, dtype=np.float64)

@@ -24,7 +24,7 @@ def belief_data(belief: Belief) -> dict[str, Any]:
     """A belief as plain data, without what it has learnt.
 
     >>> belief_data(TypeMeans(noise_std=0.5))
-    {'kind': 'TypeMeans', 'noise_std': 0.5, 'delta': 0.05, 'prior_mean': 0.0}
+    {'kind': 'TypeMeans', 'noise_std': 0.5, 'delta': 0.05, 'prior_mean': 0.0, 'label_scale': 1.0}
     """
     given = {name: as_lists(value) for name, value in belief.config().items() if value is not None}
     return {"kind": kind_name(belief), **given}

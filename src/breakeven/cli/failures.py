@@ -1,7 +1,7 @@
 """What goes wrong becomes one line on standard error and an exit code; only a bug shows a traceback.
 
 With `--json` the line is `{"error": {"kind": …, "message": …}}`. `FAILURES` is the one table of all this.
-Ctrl-C is a wish to end: the first is heard between two rounds, the second ends at once.
+The first Ctrl-C ends the run after the current round, the second ends it at once.
 """
 
 import os
@@ -109,7 +109,7 @@ def _drop_what_cannot_be_written() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Give a function that says whether Ctrl-C was pressed meanwhile; only the main thread hears it.
+    """Give a function that says whether Ctrl-C was pressed meanwhile; only the main thread is told of it.
 
     >>> with interruptible() as stop:
     ...     stop()

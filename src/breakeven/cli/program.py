@@ -28,7 +28,7 @@ class MissingCommand(BreakevenError, ImportError):
 
 
 def program(joining: dict[str, Any] | None = None) -> typer.Typer:
-    """Our commands, and those that join them: functions or groups by name, by default what is installed."""
+    """The program: our commands, and those `joining` them, by default all that other packages bring."""
     joining = installed() if joining is None else joining
     app = typer.Typer(name="breakeven", rich_markup_mode=None)
     app.callback(invoke_without_command=True)(_program)

@@ -134,7 +134,7 @@ def encodable(value: str) -> bool:
 
 
 def rows(name: str, value: Any) -> list[Any]:
-    """A list, or anything that can be made one; text is not meant."""
+    """A list, or anything that can be made one. Text is refused."""
     if isinstance(value, str | bytes) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
         refuse(name, "a list", value)
     return list(value)
@@ -182,7 +182,7 @@ def vector(name: str, value: Any, dim: int | None = None) -> Vector:
 
 
 def column(name: str, value: Any, points: int) -> Vector:
-    """One finite number for each of so many points."""
+    """One finite number for each of this many points."""
     numbers = vector(name, value)
     if len(numbers) != points:
         refuse(name, f"{points} numbers, one for each point", len(numbers))

@@ -68,7 +68,7 @@ class Entry(msgspec.Struct, gc=False):
 
 
 class Book:
-    """Entries by id, and the money spent. `release` hears the key of a told label that is forgotten."""
+    """Entries by id, and the money spent. `release` is called with the key of a forgotten told label."""
 
     def __init__(self, keep: int, release: Callable[[int], None]) -> None:
         self.keep = keep
@@ -78,7 +78,7 @@ class Book:
         self._settled: dict[str, Entry | PassedBy] = {}
         self._order: deque[str] = deque()  # ids of `_settled`, oldest first
         self._moved: dict[str, int] = {}  # ids that stand in the order though they were reopened since
-        self.next_number = 1  # larger than every id that is a number, except for rounds' own numbers
+        self.next_number = 1  # above every id that is a number other than its round's
         self.bought = 0
         self.spend = NO_SUM
 
@@ -106,7 +106,7 @@ class Book:
         return list(names)
 
     def tellable(self, id: Any, y: float) -> Entry:
-        """The entry that may be told y, now or again."""
+        """The entry of a label that may be told y, for the first time or again."""
         if type(id) is str and (awaited := self.awaited.get(id)) is not None:
             return awaited
         name = expect.name_of("id", id)
@@ -159,7 +159,7 @@ class Book:
     # -- entries ---------------------------------------------------------------------------------
 
     def note_id(self, id: str, round: int) -> None:
-        """An id was used in this round: automatic ids stay clear of it. The round's own number is no news."""
+        """An id was used in this round: automatic ids avoid it. The round's own number needs no note."""
         if id.isdecimal() and len(id) <= LONGEST_NUMBER and id != str(round):
             self.next_number = max(self.next_number, int(id) + 1)
 
@@ -193,7 +193,7 @@ class Book:
             self._forget_oldest()
 
     def _forget_oldest(self, oldest: Entry | PassedBy | None = None) -> None:
-        """Forget what has been settled longest, unless that is done and only its label is to be released."""
+        """Forget the entry settled longest ago. One that is given was removed already: only release it."""
         if oldest is None:
             while (id := self._order.popleft()) in self._moved:
                 self._moved[id] -= 1
@@ -210,7 +210,7 @@ class Book:
             self.settle(entry)
 
     def withdraw(self, entry: Entry, *, charged: bool) -> bool:
-        """A label goes; whether its cost is given back."""
+        """A label goes. Returns whether its cost is given back."""
         given_back = entry.paid and not charged
         if given_back:
             entry.paid = False
@@ -247,7 +247,7 @@ class Book:
             self.settle(entry)
 
     def buy_many(self, count: int, cost: float) -> None:
-        """Labels bought at the same cost; a sum is exact, so powers of two are as good as one by one."""
+        """Labels bought at the same cost. Sums are exact, so powers of two add up to the same bits."""
         self.bought += count
         for power in range(count.bit_length()):
             if count >> power & 1:
@@ -277,6 +277,53 @@ class Book:
         self.next_number = expect.whole("next_number", state["next_number"], least=1)
         self.bought = expect.whole("bought", state["bought"])
         self.spend = ExactSum(tuple(map(float, state["spend"])))
+
+
+class Warmup(msgspec.Struct):
+    """How many first labels are wanted, asked for (and not withdrawn), and told.
+
+    Once the last of them is told, the warm-up is over for good.
+    """
+
+    wanted: int
+    asked: int = 0
+    told: int = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether all its labels are told."""
+        return self.told == self.wanted
+
+    @property
+    def open(self) -> bool:
+        """Whether the next arrival is labelled whatever the rule says."""
+        return self.asked < self.wanted
+
+    @property
+    def left(self) -> int:
+        """Labels still to be told."""
+        return self.wanted - self.told
+
+    def ask(self) -> bool:
+        """A label is asked for; whether it is one of the warm-up's."""
+        mine = self.open
+        self.asked += mine
+        return mine
+
+    def tell(self) -> None:
+        """One of its labels came."""
+        self.told += 1
+
+    def withdraw(self, *, told: bool) -> None:
+        """One of its labels goes; the next arrival takes its place, unless all were told already."""
+        if not self.over:
+            self.asked -= 1
+            self.told -= told
+
+    def reopen(self) -> None:
+        """One of its labels, told by mistake, is awaited again; a warm-up that is over stays over."""
+        if not self.over:
+            self.told -= 1
 
 
 class Awaited(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What labels cost, from whom they can be had, and what a unit of error costs.
+"""What labels cost, who gives them, and what a unit of error costs.
 
 A rule weighs labels against errors, so it sees prices, in units of error: cost / error_cost.
 """
@@ -57,7 +57,7 @@ class Costs(Struct, frozen=True, kw_only=True):
         )
 
     def changed(self, label_cost: Any, labellers: Any, error_cost: Any) -> "Costs":
-        """With what is not None in place of what was; a label cost replaces labellers, and they it."""
+        """These costs with every argument that is not None; a label cost and labellers replace each other."""
         if label_cost is None and labellers is None:
             label_cost, labellers = self.label_cost, self.labellers or None
         return Costs.checked(label_cost, labellers, self.error_cost if error_cost is None else error_cost)
@@ -82,7 +82,7 @@ class Costs(Struct, frozen=True, kw_only=True):
         return {} if one is None else {"noise_std": one.noise_std}
 
     def check_labeller(self, name: Any, asked: str | None = None) -> str:
-        """Who gave a label: anyone, but where there are labellers one of them, or the one that was asked."""
+        """Check who gave a label: one of the labellers, or who was asked; any name where there are none."""
         text = expect.text("labeller", name)
         if self.labellers and text != asked:
             expect.one_of("labeller", text, self.labellers)

@@ -1,6 +1,6 @@
 """One decision: a person's, the warm-up's or the rule's, with the whole answer.
 
-Everything here only reads the state, but for the last step, which lets the arrival happen.
+Everything here only reads the state, except for the last step, which counts the arrival.
 """
 
 from typing import Any
@@ -67,7 +67,7 @@ def decide(
     if reason == "audited":
         _check_audited(state, decision)
         state.phase = CHANGING
-        predicted = state.belief.look(point).prediction.mean  # the bits of one look alone, also in a batch
+        predicted = state.belief.look(point).prediction.mean  # looked at alone: a batch gives the same bits
     state.phase = CHANGING
     if id is not None or book.next_number > round:
         book.note_id(decision.id, round)
@@ -80,9 +80,9 @@ def decide(
 
 
 def _check_audited(state: State, decision: Decision) -> None:
-    """Raise unless an audit that goes on drew this arrival; a rule of one's own may say so wrongly."""
+    """Raise unless there is an audit that can have drawn this arrival: a user's rule may claim so wrongly."""
     if state.auditing is None:
-        expect.refuse("reason", "no audit, as there is none", decision.reason)
+        expect.refuse("reason", "another, as this learner has no audit", decision.reason)
     state.auditing.check_drawn(decision, state.earlier + state.number + 1)
 
 
@@ -97,14 +97,14 @@ def _of_person(force: bool, forbidden: str | None, labeller: str | None) -> Verd
 
 
 def _of_warmup(forbidden: str | None, labeller: str | None) -> Verdict:
-    """Yes, and who is asked, unless a limit of the rule forbids it; then a later arrival takes its place."""
+    """Yes, and who is asked; no if a limit forbids it, and then a later arrival is labelled instead."""
     if forbidden is not None:
         return Verdict(False, reason=forbidden)
     return Verdict(True, reason="warmup", labeller=labeller)
 
 
 def _limits(state: State, view: View, quote: Quote) -> tuple[str | None, str | None]:
-    """Why the rule lets nobody buy this label; or else None, and from whom it can be bought."""
+    """The reason why the rule's limits forbid this label, or None; and who is asked if they do not."""
     view.round, view.price, view.draw = state.rounds + 1, quote.price, state.draws
     _show(state, view, quote)
     forbidden = state.rule.forbids(view)
@@ -139,7 +139,7 @@ def _checked(verdict: Any, rule: Rule, quote: Quote) -> Verdict:
 
 
 def _reason(name: str, reason: Any, rule: Rule) -> str:
-    """Any reason, but for those of audits where there is none."""
+    """Any reason, except the reasons of audits where there is no audit."""
     text = expect.text(name, reason)
     if rule.audit is None and text in AUDIT_REASONS:
         expect.refuse(name, "one that is not reserved for audits", text)

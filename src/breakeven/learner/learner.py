@@ -41,7 +41,7 @@ from breakeven.values import (
 
 GivenCost = float | Mapping[str, float]
 
-LOOKED_AT_ONCE = 64  # arrivals of a batch; more bring nothing
+LOOKED_AT_ONCE = 64  # arrivals of a batch looked at together; more bring no speed
 
 
 class Learner:
@@ -227,7 +227,7 @@ class Learner:
         return self._predict(self.state.belief.point(x))
 
     def _predict(self, point: Any) -> Prediction:
-        """Looking may tidy up inside the belief, so that this is marked as well."""
+        """Predict, marked as a change: a belief may reorganise itself inside when it is looked at."""
         self.state.phase = CHANGING
         prediction = self.state.belief.predict(point)
         self.state.phase = WHOLE
@@ -266,8 +266,8 @@ class Learner:
     ) -> list[Decision]:
         """Decide on a batch in its order; all of it is checked before the first counts.
 
-        An id that is remembered, with the same point and cost, gets the same answer again and counts once.
-        Should a rule of your own raise in the middle, what it decided before that stands.
+        An id that is remembered, with the same point and cost, gets the same answer again and counts once. If
+        a rule of your own raises in the middle, the decisions before that stand.
         """
         state = self.state
         state.check_whole()
@@ -332,7 +332,7 @@ class Learner:
         return not self._fit_out and self.state.fit_due
 
     def fit(self) -> bool:
-        """Run the fit that is due, if one is, and go on with what it found; whether there was one.
+        """Run the fit that is due and go on with what it found. Returns whether a fit was due.
 
         A learner that fits inside does so by itself; this runs a fit that was lost between two events.
         """
@@ -377,7 +377,7 @@ class Learner:
         self._apply(Fitted, found.parameters, expect.whole("labels", found.labels))
 
     def _fit_inside(self) -> bool:
-        """The learner says when to fit, the belief does it."""
+        """Run a fit if one is due and fits run inside; returns whether one ran."""
         if self.fitting == "outside" or not self.state.fit_due:
             return False
         self._fit()
@@ -476,7 +476,7 @@ class Learner:
 
     @property
     def ledger(self) -> Ledger:
-        """The bill so far. Nobody told the truth, so only an audit says how large errors are."""
+        """The bill so far. The true values are not known, so only an audit can say how large errors are."""
         book, auditing = self.state.book, self.state.auditing
         return Ledger(
             rounds=self.rounds,
@@ -517,9 +517,9 @@ class Learner:
         self.state.listeners.append(listener)
 
     def unlisten(self, listener: Listener) -> None:
-        """Call `listener` no more."""
+        """Stop calling `listener`."""
         if listener not in self.state.listeners:
-            expect.refuse("listener", "one that listens", listener)
+            expect.refuse("listener", "one that was given to listen", listener)
         self.state.listeners.remove(listener)
 
     def apply(self, event: Event, rules: Iterable[type[Rule]] = ()) -> None:

@@ -16,8 +16,8 @@ from breakeven.learner.learner import Learner
 from breakeven.values import Decision, Prediction
 
 REPLAYED_AT_ONCE = 128  # arrivals looked at together: half as many take 4 to 9% longer from 1000 labels on
-FEW_ROUNDS = 16  # arrivals one by one before a block is thought of again
-SELDOM = 4  # one label in so many arrivals, at most, for a block to be worth its solve
+FEW_ROUNDS = 16  # arrivals decided one by one before a block is tried again
+SELDOM = 4  # a block pays where at most one arrival in this many is labelled
 
 AnswersInOrder = Iterator[tuple[Decision, Prediction]]
 Names = Iterable[str | None]
@@ -46,7 +46,7 @@ def replay(
 
 
 def _block_pays(last: list[tuple[Decision, Prediction]], size: int) -> bool:
-    """Whether, going by the last so many, labels are few, and a look holds till most are answered."""
+    """Whether the last answers had few labels, and at least half of the last block could be used."""
     bought = sum(decision.wants_label for decision, _ in last)
     return bought * SELDOM <= len(last) and 2 * len(last) >= size
 

@@ -13,9 +13,9 @@ import msgspec
 
 from breakeven.beliefs import Belief, belief_data, belief_of
 from breakeven.errors import InvalidInput, SnapshotError, expect
+from breakeven.learner.book import Warmup
 from breakeven.learner.costs import Costs
 from breakeven.learner.state import State
-from breakeven.learner.warmup import Warmup
 from breakeven.rules import Rule, rule_data, rule_of
 from breakeven.values import Labeller
 
@@ -65,7 +65,7 @@ def parts_of(
 
 
 def content_of(state: State) -> dict[str, Any]:
-    """Everything that a learner has come to."""
+    """The whole state of a learner, as plain data."""
     return {
         "number": state.number,
         "earlier": state.earlier,

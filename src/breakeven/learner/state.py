@@ -1,4 +1,4 @@
-"""What a learner has come to: a fold of numbered events.
+"""The state of a learner, which is a fold of numbered events.
 
 Every change goes through here, live or replayed; an outcome is applied, and nothing is decided or fitted
 again. While something changes, the state is marked. If the change is cut off, by whatever error, the mark
@@ -19,10 +19,9 @@ from breakeven.errors import (
     WrongEvent,
     expect,
 )
-from breakeven.learner.book import Book, Entry, taken
+from breakeven.learner.book import Book, Entry, Warmup, taken
 from breakeven.learner.costs import Costs
 from breakeven.learner.trail import Auditing
-from breakeven.learner.warmup import Warmup
 from breakeven.rules import RULES, Draws, Rule, rule_of
 from breakeven.values import (
     Arrived,
@@ -47,7 +46,7 @@ FittingPlace = Literal["inside", "outside"]
 FITTINGS = get_args(FittingPlace)
 
 WRITER, READER = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(Decision)
-WHOLE, CHANGING, ANNOUNCING = range(3)  # nothing is under way; a change is; listeners are being told
+WHOLE, CHANGING, ANNOUNCING = range(3)  # between calls; during a change; while listeners are told
 
 
 class State:
@@ -109,12 +108,12 @@ class State:
             )
         if self.phase == CHANGING:
             raise TornLearner(
-                "learner: expected one whose calls all ended, got one that was cut off in the middle of a "
+                "learner: expected a whole one, got a torn one: a call was cut off in the middle of a "
                 "change; restore it from its last snapshot and the events after that"
             )
 
     def done(self) -> None:
-        """The change is complete, and there is nobody to tell."""
+        """The change is complete, and there are no listeners."""
         self.phase = WHOLE
 
     def announce(self, event: Event) -> None:
@@ -180,7 +179,7 @@ class State:
     # -- labels ----------------------------------------------------------------------------------
 
     def tell(self, entry: Entry, y: float, labeller: str | None) -> Prediction:
-        """The label of an arrival came: awaited, or though nobody asked, or after it was withdrawn."""
+        """The label of an arrival came: it was awaited, or had been withdrawn, or nobody had asked for it."""
         self.number += 1
         noise = self.costs.noise_of(labeller)
         awaited = entry.id in self.book.awaited
@@ -280,7 +279,7 @@ class State:
     def check_repriced(self, costs: Costs, rule: Rule | None) -> None:
         """Raise unless the learner can go on with these costs and this rule."""
         if rule is None:
-            self.rule.check_start(0, costs.cheapest)  # it has begun: only the costs are new to it
+            self.rule.check_start(0, costs.cheapest)  # the rule has begun already: only the costs are new
             if self.auditing is not None:
                 self.auditing.check_goes_on(costs, self.belief)
         else:
@@ -325,9 +324,15 @@ class State:
             case Withdrawn():
                 charged = expect.truth("charged", event.charged)
                 entry = self.book.withdrawable(event.id, charged)
+                if entry.y is None and entry.withdrawn is not None:
+                    raise WrongEvent(
+                        f"event: expected a label to withdraw, got {event.id!r}, which is withdrawn"
+                    )
                 return lambda: self.withdraw(entry, charged)
             case Reopened():
                 entry = self.book.reopenable(event.id)
+                if entry.y is None:
+                    raise WrongEvent(f"event: expected a label that is told, got {event.id!r} reopened again")
                 return lambda: self.reopen(entry)
             case Learnt():
                 return self._learning(event)
@@ -339,7 +344,7 @@ class State:
             case Erased():
                 arrival = expect.truth("arrival", event.arrival)
                 return lambda: self._erase(arrival)
-        expect.refuse("event", "one that can happen to a learner that exists", event)
+        expect.refuse("event", "one that can follow Created", event)
 
     def _arrival(self, event: Arrived) -> Callable[[], object]:
         point, decision = self.belief.recall(event.x), _checked_decision(event.decision)
@@ -354,7 +359,7 @@ class State:
         if decision.reason == "audited":
             predicted = expect.finite("predicted", event.predicted)
             if self.auditing is None:
-                expect.refuse("reason", "no audit, as there is none", decision.reason)
+                expect.refuse("reason", "another, as this learner has no audit", decision.reason)
             self.auditing.check_drawn(decision, self.earlier + event.number)
 
         def arrive() -> None:
@@ -423,7 +428,7 @@ def check_rule(rule: Any, belief: Any) -> None:
     if not isinstance(rule, Rule):
         expect.refuse("rule", "a rule such as Threshold()", rule)
     if rule.reservoir and not isinstance(belief, Watching):
-        expect.refuse("belief", "one that can say what a label saves, for this rule", belief)
+        expect.refuse("belief", "one that can say what a label saves, which this rule needs", belief)
 
 
 def check_belief(belief: Any, warmup: int) -> None:

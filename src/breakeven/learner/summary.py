@@ -19,7 +19,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     labels_known: int
     warmup_left: int
     fits: int
-    ambiguous: int = 0  # decisions that an approximation could have turned
+    ambiguous: int = 0  # decisions that might differ without the approximation
     error_cost: float = 1.0
     labellers: dict[str, Labeller] = {}
     horizon_passed: int | None = None  # the rule's horizon, once there are more rounds

@@ -136,13 +136,13 @@ class Trail:
         return expect.number("noise_std", noise_std, bound.least_noise_std, bound.noise_std)
 
     def leave_out(self, count: int = 1) -> None:
-        """Arrivals that could not have been drawn, which was clear before: they are no part of this."""
+        """Arrivals that could not be drawn, as was known before the draw: the averages leave them out."""
         self.uncovered += count
 
     def stop(self, round: int) -> None:
         """There is no money for audits from this round on: what comes is declined, and not covered.
 
-        A draw that could not be paid for is not to be entered before.
+        Call this instead of entering a draw that cannot be paid for.
         """
         if self.stopped_at is None:
             self.stopped_at = expect.whole("round", round)
@@ -224,7 +224,7 @@ class Trail:
         )
 
     def _fold(self) -> Averages:
-        """Take in the audits that follow, up to the first that is awaited; kept in one assignment."""
+        """Add the audits up to the first that is awaited; one assignment stores all of the result."""
         folded = self._folded
         for i in range(folded.audits - self._dropped, len(self._audits)):
             one = self._audits[i]
@@ -316,18 +316,18 @@ class Auditing:
         return None if rule.audit is None else cls(rule.audit, _noises(rule.audit, costs, belief))
 
     def check_goes_on(self, costs: Costs, belief: Belief) -> None:
-        """Costs may change while it goes on, but no label be noisier or less noisy than it assumes."""
+        """Raise if labels may now have a noise outside the range that the audit assumes."""
         least, most = self.trail.noise_stds
         for noise_std in _noises(self._audit, costs, belief):
             if not least <= noise_std <= most:
                 within = f"{most:g}" if least == most else f"{least:g} to {most:g}"
-                still = f"audits with noise {within} still; give a rule, too, to begin a new audit"
-                expect.refuse("labellers", still, noise_std)
+                assumed = f"a noise of {within}, as the audit assumes (a new audit begins with a new rule)"
+                expect.refuse("labellers", assumed, noise_std)
 
     def check_drawn(self, decision: Decision, key: int) -> None:
         """Raise unless this decision can be one that the audit drew."""
         if decision.by != "rule" or not decision.wants_label:
-            expect.refuse("reason", "no audit, as the rule did not decide so", decision.reason)
+            expect.refuse("reason", "another, as the rule asked for no audit", decision.reason)
         self.trail.check_audit(key)
 
     def follow(self, key: int, decision: Decision, predicted: float | None, noise_std: float | None) -> None:
@@ -344,12 +344,12 @@ class Auditing:
             self.trail.leave_out()
 
     def tell(self, key: int, y: float, noise_std: float | None) -> None:
-        """A label came, of this noise if not of that asked for; only one that was drawn has a place here."""
+        """Enter a label if its arrival was drawn; `noise_std` is given where another labeller answered."""
         if key in self.trail:
             self.trail.tell(key, y, self.noise(noise_std))
 
     def noise(self, noise_std: float | None) -> float | None:
-        """The noise that a label counts with: what the audit was given holds for every label."""
+        """The noise that a label counts with; None means the audit's own, where it was given one."""
         return noise_std if self._audit.noise_std is None else None
 
     def report(self) -> AuditReport:
@@ -358,13 +358,14 @@ class Auditing:
 
 
 def _noises(audit: Audit, costs: Costs, belief: Belief) -> list[float]:
-    """As given, or those of the labellers, or the belief's."""
+    """The noises that labels may have: the one given to the audit, else the labellers', else the belief's."""
     if audit.noise_std is not None:
         return [audit.noise_std]
     if costs.labellers:
         return [one.noise_std for one in costs.labellers.values()]
     if not belief.traits.noise_known:
         raise InvalidInput(
-            "noise_std: expected that of the labels, for the audit, as the belief only estimates it, got None"
+            "noise_std: expected the noise of labels, which the audit must know and the belief only "
+            "estimates, got None; give Audit(noise_std=…)"
         )
     return [belief.traits.noise_std]

@@ -4,8 +4,8 @@ Streams of types: means even over [0, 1], all types equally likely. Streams of n
 unit cube, and f a draw of the process, of variance 1 everywhere.
 
 What is proven is in money; errors are against f, at labelled arrivals, too. Theorem 3 is about one f, and
-asks for its norm and for noise that never exceeds σ. A draw of the process has none, but only its values at
-the arrivals matter: the smoothest function through T of them has norm √T on average, and that is put in.
+asks for its norm and for noise that never exceeds σ. A draw of the process has no norm, but only its values
+at the arrivals matter: the smoothest function through T of them has norm √T on average, which is used here.
 Notation: T rounds, B price, σ noise_std, n labels, d dim, γ_n the most information that n labels can give.
 """
 

@@ -49,7 +49,7 @@ class Stream:
         return int(self.points.shape[1]) if self.points.ndim == 2 else None
 
     def first(self, rounds: int | None) -> "Stream":
-        """The same stream, ended early, or not at all with None.
+        """The first `rounds` arrivals of the stream; all of it for None.
 
         >>> stream = Stream([0, 1, 0], [0.9, 2.1, 1.2], [1.0, 2.0, 1.0], noise_std=0.1, name="two types")
         >>> stream.first(2).labels.tolist()

@@ -54,7 +54,7 @@ def read_value(name: str, value: Any, kind: Kind, *, required: bool = True) -> A
 
 
 def is_missing(value: Any, kind: Kind) -> bool:
-    """Whether a value says that there is none; in text only the empty one does: NA may be Namibia."""
+    """Whether a value stands for a missing one. In text only the empty value does: NA may be Namibia."""
     if isinstance(value, str):
         return value == "" if kind == "text" else _stripped(value).lower() in MISSING_WORDS
     if value is None or type(value).__name__ in MISSING_TYPES:

@@ -1,6 +1,6 @@
 """Label some of what a rule declines, at random: the only way to know how wrong its predictions are.
 
-The draw comes from a stream of its own and is made whatever the rule answers, so that every arrival which the
+The draw comes from a series of its own and is made whatever the rule answers, so that every arrival which the
 rule declines is audited with the same chance.
 """
 
@@ -14,7 +14,7 @@ from breakeven.rules.rule import Wrapper
 from breakeven.values import Offer, Verdict, View, best_offer
 
 AUDIT_REASONS = ("audited", "no_audit_money")  # which only an audit gives
-AUDIT_DRAWS = 1  # of the view's random numbers; stream 0 is for rules that draw
+AUDIT_DRAWS = 1  # which of the round's random numbers audits use; 0 is for rules that draw
 
 
 class Audit(Wrapper):
@@ -56,7 +56,7 @@ class Audit(Wrapper):
         self.stopped = None
 
     def decide(self, view: View) -> Verdict:
-        """Yes to what is drawn, else what the rule says; nothing is drawn that may not be bought."""
+        """Yes if the arrival is drawn, else the rule's answer; nothing is drawn that may not be bought."""
         drawn = view.uniform(AUDIT_DRAWS) < self.rate
         verdict = self.rule.decide(view)
         if verdict.reason in AUDIT_REASONS:
@@ -72,7 +72,7 @@ class Audit(Wrapper):
         return replace(verdict, propensity=chance)
 
     def _without(self, view: View, verdict: Verdict) -> Verdict:
-        """The rule's answer where nothing may be drawn: a no of it is left out, or is the end."""
+        """The rule's answer where nothing may be drawn: what it declines is left out, or ends the audit."""
         if verdict.wants_label:
             return verdict
         return self.ended(verdict) if self.rule.exhausted(view) else left_out(verdict)
@@ -84,7 +84,7 @@ class Audit(Wrapper):
         return replace(left_out(verdict), propensity=self.rate)
 
     def _chance(self, verdict: Verdict) -> float:
-        """That of a label: the rule asks for it, or else it is drawn."""
+        """The chance of a label: the rule asks for it, or it is drawn."""
         own = verdict.propensity
         if own is None:
             own = 1.0 if verdict.wants_label else 0.0

@@ -22,7 +22,7 @@ IN_BUDGET = {
     "sure_from_start": "sure_in_budget",
 }
 NO_LABEL = ("no_money", "no_audit_money", "queue_full")  # reasons that hold whatever a label is worth
-SCARCEST = 1e9  # the factor on prices when nothing is left: a rule that wants a label even so is told no
+SCARCEST = 1e9  # the factor on prices when nothing is left; a label that is wanted even then is refused
 
 
 class Bought(Struct, frozen=True, gc=False, array_like=True):
@@ -58,7 +58,7 @@ class Cap(Struct, frozen=True, gc=False):
 
     @property
     def scarcity(self) -> float:
-        """All that is not for audits, over what is left of it: 1 at first."""
+        """The money that is not for audits, divided by what is left of it: 1 at first."""
         left, most = self.money - self.spent.all.value - self.kept, self.money - self.reserve
         return most / left if left * SCARCEST > most else SCARCEST
 
@@ -68,10 +68,10 @@ class Cap(Struct, frozen=True, gc=False):
 
 
 class Budget(Wrapper):
-    """Follow a rule within a budget: `total` in all, and `per=(money, rounds)` in so many rounds in a row.
+    """Follow a rule within a budget: `total` in all, and `per=(money, rounds)` in any stretch of rounds.
 
     Only labels bought under this rule count, each from the moment it is asked for; one that is withdrawn and
-    not charged is given back. No label goes past the limit: also not one of the warm-up or of a person.
+    not charged is given back. No label exceeds the limit, not even one of the warm-up or of a person.
 
     >>> from breakeven.rules import Threshold
     >>> Budget(Threshold(), total=500.0, per=(20.0, 100)).left
@@ -110,7 +110,7 @@ class Budget(Wrapper):
         return None if self.total is None else self.total - self.spending.all.value
 
     def check_start(self, rounds: int, cost: float) -> None:
-        """One label at least must be within reach."""
+        """Raise unless the budget pays for at least one label."""
         super().check_start(rounds, cost)
         for name, money in (("total", self.total), ("per", self.per and self.per[0])):
             if money is not None and money < cost:
@@ -186,7 +186,7 @@ class Budget(Wrapper):
         return caps
 
     def _reserve(self, view: View, money: float, rounds: int | None, before: float = 0.0) -> float:
-        """What audits took before and will need in so many rounds, but half the money at most."""
+        """What audits took before and will need in this many rounds, but at most half of the money."""
         if self._audits is None:
             return 0.0
         if rounds is None:
@@ -232,12 +232,12 @@ def _per(per: object) -> tuple[float, int]:
 
 
 def _most_draws(rate: float, rounds: int) -> float:
-    """How many of so many are drawn, at most, but for one time in about a thousand."""
+    """How many of `rounds` arrivals are drawn at most; about one time in a thousand there are more."""
     return rate * rounds + 3.0 * sqrt(rounds * rate * (1.0 - rate))
 
 
 def _of_these(view: View, offers: tuple[Offer, ...]) -> View:
-    """The same arrival with these offers only; as it is, if there are none."""
+    """The same arrival with only these offers; unchanged if there are none."""
     if not offers or len(offers) >= len(view.offers):
         return view
     narrowed, best = copy(view), best_offer(offers)
@@ -256,7 +256,7 @@ def _dearer(view: View, factor: float) -> View:
 
 
 def _reason(verdict: Verdict, offer: Offer) -> str:
-    """The rule spoke of a price that is not the one paid."""
+    """The reason, worded for a budget: the rule saw a higher price than the one to be paid."""
     worth = verdict.worth
     if verdict.reason in NO_LABEL:
         return verdict.reason

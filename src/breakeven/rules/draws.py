@@ -25,7 +25,7 @@ def name_words(name: str) -> list[int]:
 class Draws:
     """Uniform numbers in [0, 1): one for every round, from a seed and the name of the stream.
 
-    Several series of numbers are told apart by `stream`: 0 for rules that draw, 1 for audits.
+    Every round has a number in each `series`: 0 is for rules that draw, 1 for audits.
 
     >>> Draws(seed=7)(1000) == Draws(seed=7)(1000) != Draws(seed=7, name="clinic")(1000)
     True
@@ -35,24 +35,24 @@ class Draws:
         self.seed = seed
         words = name_words(name)
         self._key = seed if not words else (words[0] << 64 | words[1]) ^ seed
-        self._kept: dict[int, tuple[int, list[float]]] = {}  # by stream: its last block
+        self._kept: dict[int, tuple[int, list[float]]] = {}  # by series: its last block
 
-    def __call__(self, round: int, stream: int = 0) -> float:
+    def __call__(self, round: int, series: int = 0) -> float:
         """The number that belongs to this round."""
         block, place = divmod(round, DRAWN_AT_ONCE)
-        kept = self._kept.get(stream)
+        kept = self._kept.get(series)
         if kept is None or kept[0] != block:
-            kept = self._kept[stream] = (
+            kept = self._kept[series] = (
                 block,
-                self.many(block * DRAWN_AT_ONCE, DRAWN_AT_ONCE, stream).tolist(),
+                self.many(block * DRAWN_AT_ONCE, DRAWN_AT_ONCE, series).tolist(),
             )
         return kept[1][place]
 
-    def many(self, first: int, count: int, stream: int = 0) -> NDArray[np.float64]:
+    def many(self, first: int, count: int, series: int = 0) -> NDArray[np.float64]:
         """The numbers of `count` rounds, from `first` on."""
         block, place = divmod(first, DRAWN_AT_ONCE)
         numbers = np.empty((-(-(place + count) // DRAWN_AT_ONCE), DRAWN_AT_ONCE))
-        counter = np.random.Philox(key=self._key, counter=[0, 0, stream, block])
+        counter = np.random.Philox(key=self._key, counter=[0, 0, series, block])
         draw = np.random.Generator(counter).random
         for row in numbers:
             draw(out=row)

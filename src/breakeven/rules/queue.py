@@ -19,7 +19,7 @@ class Queue(Wrapper):
 
     most: int
 
-    reads_prediction: ClassVar[bool] = True  # a label that comes late holds its place
+    reads_prediction: ClassVar[bool] = True  # a late label keeps its place in the queue
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,4 +1,4 @@
-"""What a rule is: a pure answer to a view, and a memory of what came of it; and a rule around a rule.
+"""What a rule is: it answers a view, and remembers what came of its answers; and rules around rules.
 
 `decide` changes nothing. The learner tells a rule what happened, live and in replay alike, so that replaying
 outcomes leaves the rule as it was. All fields are kept in snapshots.
@@ -40,14 +40,14 @@ class Rule(msgspec.Struct):
     # -- limits ----------------------------------------------------------------------------------
 
     def check_start(self, rounds: int, cost: float) -> None:
-        """Raise `InvalidInput` if it cannot begin after this many rounds, with labels from this cost on."""
+        """Raise `InvalidInput` if it cannot begin after this many rounds with labels at this cost."""
 
     def forbids(self, view: View) -> str | None:
         """The reason why no label may be bought now, whoever wants it; None if one may."""
         return None
 
     def offers(self, view: View, *, audit: bool = False) -> tuple[Offer, ...]:
-        """Those that may be bought now, whoever wants one; for an `audit` there may be more."""
+        """The offers that may be bought now, whoever wants a label; an `audit` may have more."""
         return view.offers or (view.offer(),)
 
     def exhausted(self, view: View) -> bool:
@@ -74,7 +74,7 @@ class Rule(msgspec.Struct):
 
     @property
     def horizon(self) -> int | None:
-        """How many rounds there will be in all, if it was told."""
+        """How many rounds there will be in all, if the rule knows."""
         return None
 
     @property

@@ -2,7 +2,7 @@
 
 Notation: h what the label takes off the expected error of this arrival, g off that of one to come, and l what
 it takes off there by teaching the belief's parameters; R arrivals are left. Worth = h + R·(g + l). Where a
-belief forgets, arrivals count the less the later they come.
+belief forgets, later arrivals count less.
 """
 
 from math import inf
@@ -21,7 +21,7 @@ class Value(Rule):
     those to come. `lessons=False` leaves out what a label teaches about the belief's own parameters.
 
     Errors count against f; with `scored="labels"` against the labels themselves, so a label saves all of the
-    error at its own arrival, noise and all: right where the label is what one wants to know.
+    error at its own arrival, the noise included. Use it where the label itself is what you want to know.
 
     >>> Value(horizon=1000)
     Value(horizon=1000, reservoir=256, lessons=True, scored='truth')
@@ -78,5 +78,5 @@ class Value(Rule):
 
 
 def _gain(worth: float, offer: Offer) -> tuple[float, float]:
-    """What an offer brings beyond its price; between those that bring ∞, information for the price."""
+    """How far the worth exceeds the price; of several that are infinite, the cheapest information wins."""
     return worth - offer.price, -offer.per_information

@@ -1,6 +1,6 @@
 """What a column of a table holds, and how a whole column is read; one value is read by `breakeven.rows`.
 
-A reader leaves null what it cannot read, so what was there before and is not there afterwards is a fault.
+What cannot be read becomes null. So a value that was there before reading and is null afterwards is a fault.
 """
 
 import polars as pl
@@ -15,7 +15,7 @@ LOOKED_AT = 1_000  # values that say what text stands for
 
 
 def of_dtype(dtype: pl.DataType) -> Kind | None:
-    """What a column of such a type holds; None where we can make nothing of it.
+    """What a column of this polars type holds; None if it cannot be used.
 
     >>> of_dtype(pl.Int8()), of_dtype(pl.Boolean()), of_dtype(pl.Date())
     ('number', 'truth', None)
@@ -72,7 +72,7 @@ def without_missing(column: pl.Series) -> pl.Series:
 
 
 def _says_missing(column: pl.Series, kind: Kind) -> pl.Series:
-    """Which values say that there is none; in text only the empty one does: NA may be Namibia."""
+    """Which values stand for missing ones. In text only the empty value does: NA may be Namibia."""
     if _is_text(column.dtype):
         words = column.cast(pl.String)
         return (

@@ -1,6 +1,6 @@
 """The charts of a run: which labels were bought, and how good predictions were where none was.
 
-A chart has as many points as a screen has use for, and where that helps a short table beside it.
+A chart has no more points than a screen can show, and a short table beside it where that helps.
 """
 
 from math import sqrt

@@ -134,7 +134,7 @@ def _until_noise_is_seen(cases: Cases, options: Options) -> int:
     """After how many arrivals enough labels repeat a type; the longest warm-up, if that never happens."""
     if options.delay:
         expect.refuse(
-            "noise_std", "a number: with a delay the first labels, which would tell, come too late", None
+            "noise_std", "a number, because with a delay the first labels come too late to measure it", None
         )
     wanted = min(max(LEAST_REPEATS, len(cases) // ARRIVALS_A_REPEAT), MOST_REPEATS)
     longest = min(max(LONGEST_WARMUP, 10 * wanted), len(cases))

@@ -49,7 +49,7 @@ class Rivals:
 
     def _whole(self, cases: Cases, options: Options) -> TableRun:
         done = self._run(cases, options)
-        assert done is not None  # it may buy as much as it likes
+        assert done is not None  # no limit on its labels
         return done
 
     def rules(self) -> Iterator[BillRow]:

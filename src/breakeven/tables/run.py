@@ -21,7 +21,7 @@ from breakeven.tables.record import Record, compiles, decide_and_tell
 RoundsDone = Callable[[int, int, float], None]  # rounds done, rounds in all, money spent
 
 FIRST_ROUNDS = 20  # one by one: by then a belief of types has found mean and scale of its labels
-ROUNDS_AT_ONCE = 2_000_000  # enough for compiled loops, few enough to hear Ctrl-C
+ROUNDS_AT_ONCE = 2_000_000  # enough for compiled loops, few enough to react to Ctrl-C
 SECONDS_BETWEEN = 0.1  # two reports of progress
 
 

@@ -1,7 +1,7 @@
 """A table to read: CSV, TSV, Parquet, JSON lines, standard input or a frame, in batches through polars.
 
-What a file is, is told by its first bytes and not by its name. Where it cannot be read, the first row that is
-to blame is looked for and named. Rows count from 1; the header is row 0.
+The first bytes of a file say what it is, not its name. Where it cannot be read, the message names the first
+row that is wrong. Rows count from 1; the header is row 0.
 """
 
 import csv
@@ -319,7 +319,7 @@ class _Copy:
         handle, self.path = tempfile.mkstemp(prefix="breakeven-")
         remove = weakref.finalize(self, Path(self.path).unlink, missing_ok=True)
         if hasattr(signal, "siginterrupt"):
-            signal.siginterrupt(signal.SIGINT, True)  # polars has a read begin anew after Ctrl-C
+            signal.siginterrupt(signal.SIGINT, True)  # polars lets reads go on after Ctrl-C
         try:
             with open(handle, "wb") as file:
                 shutil.copyfileobj(stream, file)

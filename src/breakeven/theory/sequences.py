@@ -213,5 +213,5 @@ def error_bound(
     if least_noise_std is not None:
         least = expect.number("least_noise_std", least_noise_std, 0.0, sigma)
     if expect.one_of("bound_on", on, BOUND_ON) == "labels" and sigma > B:
-        expect.refuse("bound", f"no less than the noise_std of {sigma:g}, as labels are as noisy", bound)
+        expect.refuse("bound", f"at least the noise_std of {sigma:g}, as labels vary by that much", bound)
     return ErrorBound(bound=B, noise_std=sigma, least_noise_std=least, on=on)

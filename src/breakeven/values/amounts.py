@@ -50,7 +50,7 @@ def listed(words: list[str]) -> str:
 
 
 def _written(number: float) -> str:
-    """All digits before the point, and behind it what makes them four."""
+    """All digits before the decimal point, and as many behind it as make four in all."""
     decimals = max(0, DIGITS - 1 - floor(log10(abs(number))))
     return _trimmed(f"{number:,.{decimals}f}")
 

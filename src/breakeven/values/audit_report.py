@@ -21,7 +21,7 @@ class Interval(Struct, frozen=True, gc=False):
     high: float
 
     def times(self, factor: float) -> "Interval":
-        """Of a quantity that is so many times as large."""
+        """The interval of a quantity that is `factor` times as large."""
         estimate = None if self.estimate is None else factor * self.estimate
         return Interval(estimate, factor * self.low, factor * self.high)
 
@@ -62,7 +62,7 @@ class AuditReport(Struct, frozen=True, kw_only=True):
 
     All averages run over the first `covers` of the `declined` arrivals: up to the first audit whose label is
     `awaited`, or to the round in which audits stopped. `missing` labels will never come, and `uncovered`
-    arrivals are not among the declined: no audit of them could be had at the time. `absolute` is of |y − p|,
+    arrivals are not among the declined: they could not be audited at the time. `absolute` is of |y − p|,
     `squared` of (f − p)², and `rms_bound` is the root of its upper end. Each of these holds at every moment
     of the stream at once, with probability `level`, given the `assumption`; `exceeded` counts audits that
     contradict it.
@@ -100,7 +100,7 @@ class AuditReport(Struct, frozen=True, kw_only=True):
 
     @property
     def truth_bound(self) -> float:
-        """No average of |f − p| is above this, which noisy labels cannot estimate without bias."""
+        """An upper bound of the average of |f − p|, of which noisy labels allow no unbiased estimate."""
         return min(self.rms_bound, self.absolute.high)
 
     def in_units(self, unit: float) -> Self:

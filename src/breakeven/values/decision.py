@@ -90,7 +90,7 @@ class Prediction(Struct, frozen=True, gc=False):
 
 
 class Offer(Struct, frozen=True, gc=False):
-    """From whom a label can be had: its price in units of error, its noise, and its cost in money."""
+    """What one labeller offers: the price in units of error, the noise, and the cost in money."""
 
     price: float
     noise_std: float
@@ -99,7 +99,7 @@ class Offer(Struct, frozen=True, gc=False):
 
     @property
     def per_information(self) -> float:
-        """What it takes to learn as much as from one label of noise 1."""
+        """The price of as much information as one label of noise 1 gives."""
         return self.price * self.noise_std**2
 
 

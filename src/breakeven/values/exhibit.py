@@ -1,6 +1,6 @@
 """What a report shows, as plain data: charts, tables and the sections that hold them.
 
-Whoever measured says what is to be seen; how it is drawn is the report's own affair.
+These values say what is shown; how it is drawn is decided in `breakeven.report`.
 """
 
 from typing import Literal

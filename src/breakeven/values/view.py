@@ -37,8 +37,8 @@ class Saving(Struct, frozen=True, gc=False):
 
     `here` is at the arrival itself, `later` at an arrival still to come, on average over these, and `lesson`
     there too, by what the label teaches about the belief's own parameters. ∞ where nothing is known yet.
-    `outright` is the expected distance of the prediction from the label itself: all of it goes where a
-    labelled arrival is answered by its label. A belief that forgets says its `half_life` in rounds: savings
+    `outright` is the expected distance of the prediction from the label itself: it is saved entirely where
+    a labelled arrival is answered by its label. A belief that forgets says its `half_life` in rounds: savings
     fade as certainty does.
     """
 
@@ -96,9 +96,10 @@ class View(Struct, gc=False):
 
     `arrivals` counts this type's arrivals including this one (None where there are no types), `labels`
     the labels it rests on, awaited ones included. `draw` gives the round's seeded uniform number. The exact
-    uncertainty lies within a factor of `stretch`, both ways; 1 says that this is it. `price` is in units of
-    error, that of the offer that gives most information for it; `offers` has them all, where there are more.
-    `cost` is the same in money, `spent` all that was spent before, and `awaited` counts labels not yet told.
+    uncertainty lies within a factor of `stretch`, both ways; 1 means that nothing is approximated. `price`,
+    in units of error, is that of the offer with the most information for it; `offers` has all offers, where
+    there are several. `cost` is the same in money, `spent` all that was spent before, and `awaited` counts
+    labels not yet told.
     """
 
     uncertainty: float
@@ -126,16 +127,16 @@ class View(Struct, gc=False):
         )
 
     def offer(self, labeller: str | None = None) -> Offer:
-        """What this labeller offers; where none is named, who is asked by default."""
+        """What this labeller offers; None means the one who is asked by default."""
         for offer in self.offers:
             if offer.labeller == labeller:
                 return offer
         return Offer(self.price, self.traits.noise_std, None, self.cost)
 
-    def uniform(self, stream: int = 0) -> float:
-        """The seeded random number in [0, 1) that belongs to this round; each stream has its own."""
+    def uniform(self, series: int = 0) -> float:
+        """The seeded random number in [0, 1) that belongs to this round in a series."""
         assert self.draw is not None  # the learner always sets it
-        return self.draw(self.round, stream) if stream else self.draw(self.round)
+        return self.draw(self.round, series) if series else self.draw(self.round)
 
 
 class Verdict(Struct, frozen=True, gc=False):

@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
 
 
 class OneThread:
-    """One BLAS thread for the whole process while anybody is inside; the last to leave puts back what was.
+    """One BLAS thread for the whole process while any thread is inside; the last to leave restores the limit.
 
     >>> with one_thread, one_thread:  # may be entered again, and by several threads at once
     ...     pass
@@ -97,7 +97,7 @@ def _libraries() -> list[tuple[Count, Limit]]:
 
 
 def _handles(library: Any) -> tuple[Count, Limit]:
-    """Of OpenBLAS its own functions: threadpoolctl lets only one thread of Python at the limit."""
+    """OpenBLAS's own functions: threadpoolctl lets only one Python thread at a time change the limit."""
     for name in _OPENBLAS_NAMES:
         count = getattr(library.dynlib, name.format("get"), None)
         limit = getattr(library.dynlib, name.format("set"), None)

@@ -439,7 +439,7 @@ class DictionarySolver(LabelledPoints):
             self.reservoir.add(x, solved.v, NOTHING_AWAITED, solved.narrowed)
 
     def age(self, left: float, now: float) -> None:
-        """The reservoir is of a round later: what is known of it is the less by the factor `left`."""
+        """A round passed: what labels say about the reservoir fades, and the factor `left` remains."""
         assert self.reservoir
         self.reservoir.fade(left, self._amplitude, now)
 

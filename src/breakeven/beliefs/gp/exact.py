@@ -46,7 +46,7 @@ class AwaitedPoints:
         self.R = Triangle()
 
     def append(self, fresh: "Fresh", pivot: float) -> None:
-        """One more label; `pivot` is the std of what it will say, given all others asked for."""
+        """One more label; `pivot` is the std of its value, given all other labels asked for."""
         self.keys.append(fresh.key)
         self.noise.append(fresh.noise)
         self.points.append(fresh.x)
@@ -185,7 +185,7 @@ class ExactSolver(LabelledPoints):
     def _settle(self) -> int:
         """Put the fresh label among those awaited; how many there are.
 
-        Questions do this too, which must change nothing by halves: all is made first, and taken up at once.
+        Questions come here too, and must not leave half a change: everything is computed first, then stored.
         """
         if self._fresh:
             awaited = AwaitedPoints(self.dim, self._L.size)
@@ -339,7 +339,7 @@ class ExactSolver(LabelledPoints):
             self.reservoir.add(x, solved.v, w, solved.narrowed)
 
     def age(self, left: float, now: float) -> None:
-        """The reservoir is of a round later: what is known of it is the less by the factor `left`."""
+        """A round passed: what labels say about the reservoir fades, and the factor `left` remains."""
         assert self.reservoir
         self._settle()  # its covariances are to fade, too
         self.reservoir.fade(left, self._amplitude, now)

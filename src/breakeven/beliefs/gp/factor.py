@@ -44,7 +44,7 @@ def scale(a: Array, factor: float) -> Array:
 
 
 def floats(data: Any, *shape: int) -> Array:
-    """Finite numbers of this shape from their bytes; raises ValueError where they are not, before it allots.
+    """Finite numbers of this shape from their bytes; raises ValueError, before any memory is taken, if not.
 
     >>> floats(np.ones(2).tobytes(), 1, 2)
     array([[1., 1.]])

@@ -55,7 +55,7 @@ class Units(msgspec.Struct, frozen=True):
         return Units(seen.mean(axis=0), spread, centre, _height(y, centre))
 
     def points(self, X: Array) -> Array:
-        """Points in these units; a time that comes behind them stays."""
+        """Points in these units; a time at their end stays as it is."""
         dim = len(self.lengths)
         return np.hstack([(X[:, :dim] - self.origin) / self.lengths, X[:, dim:]])
 
@@ -106,7 +106,7 @@ def _lengthscale(lengths: Any) -> float | tuple[float, ...]:
 
 
 def _allowed(numbers: Any) -> Any:
-    """As near as a kernel can be to these."""
+    """The nearest numbers that a kernel accepts."""
     return np.clip(numbers, 10.0 * expect.SMALLEST, expect.LARGEST / 10.0)
 
 

@@ -34,7 +34,7 @@ class Stationary:
     amplitude: float
 
     def shape(self, q: Array) -> Array:
-        """The correlation at scaled squared distance q; 1 at 0."""
+        """The correlation at the scaled squared distance q. It is 1 at q = 0."""
         raise NotImplementedError
 
     def slope(self, q: Array, shape: Array) -> Array:
@@ -247,7 +247,7 @@ class Parameters(msgspec.Struct, frozen=True):
 
     @property
     def noise_variance(self) -> float:
-        """σ², or what rounding makes of none: below that a factor would be noise itself."""
+        """σ², but at least `least_noise`: below that, rounding would be larger than the noise."""
         return max(self.noise_std * self.noise_std, self.least_noise)
 
     @property

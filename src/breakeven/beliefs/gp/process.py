@@ -157,7 +157,7 @@ class GaussianProcess:
         return self.dim + (self.forgetting is not None)
 
     def _at(self, point: Any, time: float) -> Any:
-        """A point as a solver has it."""
+        """A point as the solver stores it: with its time at the end, where labels fade."""
         return point if self.forgetting is None else np.append(point, float(time))
 
     def _start(self) -> Parameters:
@@ -274,9 +274,9 @@ class GaussianProcess:
             self.solver.watch(Reservoir(self._width, most) if most else None)
 
     def arrive(self, point: Any, view: View | None = None) -> None:
-        """Count an arrival, and let it stand for those to come; one without a point only takes time.
+        """Count an arrival, which may stand for arrivals to come. Where the point is None, only time passes.
 
-        What is kept of past arrivals is as of the next round: that is when somebody asks.
+        The sample of past arrivals is brought to the next round, in which it will be used.
         """
         self._clock += 1
         solver = self.solver
@@ -300,7 +300,7 @@ class GaussianProcess:
         self.solver.ask(key, place, self._solved(place, view), own_variance(noise_std))
 
     def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
-        """An awaited label came, perhaps from another than was asked."""
+        """An awaited label came, perhaps from another labeller than was asked."""
         solver = self.solver
         if noise_std is not None:
             place, _ = solver.withdraw_awaited(key)
@@ -314,7 +314,7 @@ class GaussianProcess:
         return Prediction(mean, sqrt(variance), self._noise_std)
 
     def _forget_if_due(self) -> None:
-        """Drop labels too old to matter, once they are the larger part."""
+        """Drop labels too old to matter, once they are more than half of all."""
         if self.forgetting is not None and np.count_nonzero(self._outdated()) * 2 > self.labels:
             self.solver.drop(self._outdated())
 
@@ -332,7 +332,7 @@ class GaussianProcess:
             self.solver = self._choice.choose(self.solver, self._width)
 
     def correct(self, key: Key, point: Any, old: float, new: float) -> None:
-        """A label told earlier changes its value; one forgotten has none."""
+        """A label told earlier changes its value. A label that was forgotten stays forgotten."""
         if self.forgetting is None or self.solver.knows(key):
             self.solver.correct(key, new)
 
@@ -346,7 +346,7 @@ class GaussianProcess:
             self._choose_solver()
 
     def reopen(self, key: Key, point: Any, y: float) -> None:
-        """A label told earlier is awaited again; one forgotten is as old as can be."""
+        """A label told earlier is awaited again; a forgotten one with the greatest age that still matters."""
         if self.forgetting is None or self.solver.knows(key):
             place, noise = self.solver.withdraw_told(key)
             self._changes += 1
@@ -371,13 +371,13 @@ class GaussianProcess:
 
     @property
     def needs_warmup(self) -> bool:
-        """Without one, "after_warmup" would wait for ever."""
+        """Whether a warm-up is needed: without one, "after_warmup" would wait for ever."""
         return self.fit_schedule == "after_warmup"
 
     def fit_due(self, *, warm: bool) -> bool:
         """Whether the schedule asks for a fit now.
 
-        Without a prior "growing" waits for as many labels as there are parameters at least.
+        Without a prior, "growing" waits for dim + 2 labels: fewer cannot tell the parameters apart.
         """
         if self.labels == 0:
             return False
@@ -395,7 +395,7 @@ class GaussianProcess:
     def fit_job(self) -> dict[str, Any]:
         """The labels told so far, their points and noises, and what is to be fitted; arrays as their bytes.
 
-        A fit takes time as the cube of the labels. A dictionary is there for many: its fits look at a part.
+        A fit takes time with the cube of its labels; with a dictionary it looks at 1,000 of them at most.
         """
         solver = self.solver
         watched = solver.reservoir.points if solver.reservoir and solver.reservoir.size > 1 else None
@@ -428,7 +428,7 @@ class GaussianProcess:
         self.solver.adopt(fitted)
         self._choose_solver()
         self._fitted, self._changes = self._fitted or labels >= ENOUGH_TO_FIT, changes
-        self._fitted_at = max(labels - (before - self.labels), 0)  # of those, the ones still there
+        self._fitted_at = max(labels - (before - self.labels), 0)  # without those dropped just now
         self._note_parameters()
 
     # -- keeping ---------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 Notation: V are the features of the arrivals kept, in a solver's own terms, a row each; W the covariance of
 each awaited label's point with them, a row each, given the labels told. Variances count all labels asked for.
 Every arrival has a mark, a multiple of the golden ratio modulo 1: marks fill [0, 1) evenly and follow no
-period of the stream. Kept is whatever has a mark below a share, which is halved when there are too many.
+period of the stream. An arrival is kept if its mark is below a share, which is halved when too many are kept.
 s is a std given all labels asked for, c the covariance of f at a point with f at an arrival to come. A label
 with noise variance σ² takes c²/(s² + σ²) off that arrival's variance; the expected error is √(2/π)·s.
 docs/value.md derives it.
@@ -72,7 +72,7 @@ class Reservoir:
     # -- arrivals --------------------------------------------------------------------------------
 
     def admits(self) -> bool:
-        """Count an arrival; whether it is to be added."""
+        """Count an arrival, and say whether it is to be added."""
         mark = self.seen * GOLDEN_TURN % FULL_TURN
         self.seen += 1
         return mark < self._share
@@ -101,7 +101,7 @@ class Reservoir:
         self.variances = self.variances[kept]
 
     def fade(self, left: float, amplitude: float, now: float) -> None:
-        """Time went on: what is known of arrivals at this time is the less by this factor."""
+        """A round passed: what labels say about the arrivals kept fades by this factor."""
         self.points[:, -1] = now
         self.V[:] *= left
         self.W[:] *= left
@@ -252,7 +252,7 @@ def saving(
 
 
 def lesson_share(parameters: int, labels: int) -> float:
-    """What one more label takes off the share of an error that comes of estimating the parameters.
+    """What one more label takes off that share of an error which comes from estimating the parameters.
 
     >>> lesson_share(parameters=4, labels=4)
     0.1
@@ -270,6 +270,6 @@ def _drop(variance: Array, gone: Array) -> Array:
 
 
 def _drop_of_one(variance: float, gone: float) -> float:
-    """The same of one std: NumPy takes ten times as long to get to a number."""
+    """The same for one std, without NumPy, which takes ten times as long for a single number."""
     both = sqrt(variance) + sqrt(max(variance - gone, 0.0))
     return min(gone, variance) / both if both > 0.0 else 0.0

@@ -52,7 +52,7 @@ class Block:
         return np.maximum(self._covariance.diagonal(), 0.0)
 
     def ask(self, j: int, noise: float = 0.0) -> Array:
-        """A label of point j is awaited from now on; how far means from j on move for a miss of 1.
+        """A label of point j is awaited. Returns how far the means from j on move if that label is 1 off.
 
         `noise` is its variance, if not the process's own.
         """
@@ -196,7 +196,7 @@ class Solver(Protocol):
         ...
 
     def age(self, left: float, now: float) -> None:
-        """The reservoir is of a round later: what is known of it is the less by the factor `left`."""
+        """A round passed: what labels say about the reservoir fades, and the factor `left` remains."""
         ...
 
     def reach(self, x: Array, solved: Solved) -> Array:
@@ -243,7 +243,7 @@ class KeyList:
         return key in self._index()
 
     def place(self, key: Key) -> int:
-        """Where this key is; of those without one, the last."""
+        """The place of this key; for None, the last place without a key."""
         if key is not None:
             return self._index()[key] - self._gone
         return len(self.all) - 1 - self.all[::-1].index(None)
@@ -354,7 +354,7 @@ def read_keys(keys: Any) -> KeyList:
 
 
 def read_reservoir(dim: int, state: dict[str, Any] | None, features: int, awaited: int) -> Reservoir | None:
-    """The reservoir of a state, if there is one, whose features and awaited labels are as many as said."""
+    """The reservoir of a state, if there is one; raises unless it has this many features and labels."""
     if state is None:
         return None
     reservoir = Reservoir.of(dim, state)

@@ -22,7 +22,7 @@ SPREAD_CONFIDENCE = 0.9  # at which the spread of types is taken at its upper en
 SPREADS_TRIED, SPREAD_STEPS = 60, 40
 FURTHEST = 1e3  # the spread is looked for this many times beyond what the numbers span, both ways
 LEAST_VARIATION = 1e-12  # of their size must labels vary to tell their scale
-SEEN = ("types", "changes", "rounds")  # what growth counts from
+SEEN = ("types", "changes", "rounds")  # the counts that a fit was made at; growth is counted from them
 JOINED = ("means", "weights", "apart_means", "apart_weights")
 
 PriorStd = float | Literal["learn"] | None
@@ -47,7 +47,7 @@ class TypesWithLabels(Protocol):
 class AcrossTypes:
     """The prior in use, which every type is predicted by.
 
-    Until one is learnt the prior is flat, around the mean of the types' means.
+    Until a prior is learnt, it is flat, and its mean is the mean of the types' means.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class AcrossTypes:
             self.believe(mean, self._std)
 
     def guess(self) -> None:
-        """Before a prior is learnt: the mean of the types' means, which says nothing of their spread."""
+        """Before a prior is learnt: take the mean of the types' means, and a spread of ∞."""
         means = [mean for mean, _ in self._labels.known().values()]
         self.believe(fsum(means) / len(means) if means else self._mean, inf)
 
@@ -106,7 +106,7 @@ class AcrossTypes:
         return max(ENOUGH_TO_FIT, REFIT_GROWTH * self.fitted_at) if self.learns else inf
 
     def due(self) -> bool:
-        """Whether enough types have, or enough was forgotten and replaced since."""
+        """Whether enough types have labels told, or enough labels were forgotten and replaced since."""
         return self.learns and (self._labels.count().told >= self.due_at or self._replaced())
 
     def _replaced(self) -> bool:
@@ -130,7 +130,7 @@ class AcrossTypes:
         } | self.seen()
 
     def seen(self) -> dict[str, int]:
-        """What a fit of now rests on: types with labels, changes since the last fit, and arrivals."""
+        """What a fit made now would rest on: types with labels, changes since the last fit, and arrivals."""
         census = self._labels.count()
         return {"types": census.told, "changes": self._changes, "rounds": census.arrivals}
 

@@ -181,7 +181,7 @@ class TypeMeans:
     # -- what a label saves ----------------------------------------------------------------------
 
     def watch(self, most: int) -> None:
-        """Counts by type stand for past arrivals, however many."""
+        """Nothing to keep, whatever `most` is: the counts by type stand for past arrivals."""
         self._labels.census = self._labels.count()
 
     def saving(self, tally: Tally | None, noise_std: float) -> Saving:
@@ -191,7 +191,7 @@ class TypeMeans:
     # -- events ----------------------------------------------------------------------------------
 
     def arrive(self, point: Any, view: Any = None) -> None:
-        """Count an arrival of this type; of an erased one (None) only that time passed."""
+        """Count an arrival of this type. For an erased one (None), only time passes."""
         if view is not None and view.tally is not None:
             if self._labels.census is None:
                 view.tally.arrivals += 1  # all that is to be done, and done most often
@@ -258,7 +258,7 @@ class TypeMeans:
         return tally.prediction
 
     def _lean_on_labels(self) -> None:
-        """While the mean of labels is not found, types without labels are the mean of those told so far."""
+        """Before the mean is fitted, a type without labels is predicted as the mean of all labels told."""
         if "prior_mean" in self._wanted or self.across.learns:
             mean = self._labels.early_mean
             self.prior_mean = (self._given_mean or 0.0) if mean is None else mean

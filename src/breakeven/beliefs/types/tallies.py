@@ -38,7 +38,7 @@ class Tally(Struct, gc=False):
     early: list[float] | None = None  # the labels themselves, as long as the noise is to be measured
 
     def weigh(self) -> Weighed:
-        """From now on its labels do not count alike; those there are weigh 1 each."""
+        """From now on its labels have weights; those it has already weigh 1 each."""
         if self.weighed is None:
             counts = NO_SUM.plus(float(self.asked)), NO_SUM.plus(float(self.told))
             self.weighed, self.sum = Weighed(Sums(*counts, self.sum)), NO_SUM
@@ -138,7 +138,7 @@ class TypeLabels:
 
     @property
     def recent(self) -> float:
-        """N: the labels asked for, each counted as its age allows."""
+        """N: the labels asked for, each weighed by its age."""
         return self.asked if self._lasting else self._left(self._recent) * self._recent.asked(1.0)
 
     def asked_of(self, tally: Tally) -> float:
@@ -334,7 +334,7 @@ class TypeLabels:
             self._recent.sums.ask(sign * self._age_weight(grade))
 
     def _count_told(self, grade: Grade | None, sign: int) -> None:
-        """A label of this age is told, or is told no more."""
+        """A label of this age is told, or leaves the labels told."""
         if not self._lasting:
             self._recent.sums.tell(sign * self._age_weight(grade), 0.0)
 

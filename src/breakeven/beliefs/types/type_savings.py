@@ -19,7 +19,7 @@ from breakeven.beliefs.types.weighing import noise_weight
 from breakeven.values import COMING, UNKNOWN, Saving
 
 LEARNT_ACROSS = 2  # numbers learnt across types: their mean and their spread
-NEWTON_STEPS = 5  # the start is so near that four give all digits
+NEWTON_STEPS = 5  # steps of Newton's method: from this start, four give all digits
 NEARLY_ALL_NEW = 1.0 - 1e-6
 
 
@@ -46,8 +46,8 @@ def saving(labels: TypeLabels, across: AcrossTypes, tally: Tally, noise_std: flo
 class FadedSaving(Saving, frozen=True, gc=False):
     """What a label saves where it is forgotten: at age a it weighs `more`·2^(−a/h) beside what is `known`.
 
-    What is known is taken to stay as it is: whatever of it is forgotten will be bought again, if it was worth
-    buying. docs/drift.md compares that with the best that can be done.
+    What is known is assumed to stay: labels that are forgotten will be bought again, if they were worth it.
+    docs/drift.md compares that with the best that can be done.
     """
 
     share: float = 0.0  # of arrivals to come, times the noise

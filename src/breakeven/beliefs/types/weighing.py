@@ -2,7 +2,7 @@
 
 Notation: a label of noise σ_i weighs w = (σ/σ_i)² beside one of noise σ, and w·2^(−a/h) at age a, with h the
 half-life. Sums hold w·2^(round/h) instead, which is fixed when the label is asked for; what they are worth
-now is computed when somebody looks. So nothing is to be done as time passes, and sums are exact.
+now is computed when they are read. So nothing has to be updated as time passes, and sums are exact.
 A type's mean is N(m, τ²) before it has labels. That prior counts as k = (σ/τ)² labels that all say m; where
 labels of mean ȳ weigh W, the posterior is N((k·m + W·ȳ)/(k + W), σ²/(k + W)). Flat: k = 0.
 """
@@ -16,7 +16,7 @@ from breakeven.errors.expect import Array
 from breakeven.values import NO_SUM, ExactSum, Prediction
 
 EPOCH = 256  # half-lives after which sums take a larger unit, lest they overflow
-HEAVIEST = 1e100  # a label that weighs more than all others says no more by weighing yet more
+HEAVIEST = 1e100  # the largest weight of a label: beyond it, a larger one changes no mean
 LOST_DIGITS = 1e-290  # sums below this have lost their digits
 
 Mean = TypeVar("Mean", float, Array)
@@ -80,11 +80,11 @@ class Sums(Struct, gc=False):
     total: ExactSum = NO_SUM
 
     def ask(self, weight: float) -> None:
-        """A label is asked for; with its weight negated, it goes."""
+        """A label is asked for; a negative weight takes one away."""
         self.asked = self.asked.plus(weight)
 
     def tell(self, weight: float, y: float) -> None:
-        """A label is told; with its weight negated, it goes."""
+        """A label is told; a negative weight takes one away."""
         self.told = self.told.plus(weight)
         self.total = self.total.plus(weight * y)
 

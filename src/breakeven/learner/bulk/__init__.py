@@ -1,4 +1,4 @@
-"""Long streams of types in compiled loops: the answers and the state of one by one, to the bit."""
+"""Long streams of types in compiled loops: the same answers and the same state as one by one, to the bit."""
 
 from breakeven.learner.bulk.arrays import Answers, Before
 from breakeven.learner.bulk.judges import Reasons

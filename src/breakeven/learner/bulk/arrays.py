@@ -38,7 +38,7 @@ class Answers(NamedTuple):
 
     @classmethod
     def empty(cls, rounds: int) -> "Answers":
-        """Room for so many rounds."""
+        """Room for this many rounds."""
         return cls(np.empty(rounds, dtype=bool), *(np.empty(rounds) for _ in range(3)))
 
     def part(self, rounds: slice) -> "Answers":
@@ -56,7 +56,7 @@ class Before(NamedTuple):
 
     @classmethod
     def empty(cls, rounds: int) -> "Before":
-        """Room for so many rounds."""
+        """Room for this many rounds."""
         return cls(np.empty(rounds), np.empty(rounds), np.full(rounds, np.nan))
 
     def part(self, rounds: slice) -> "Before":
@@ -80,7 +80,7 @@ class TypeArrays(NamedTuple):
 
     @classmethod
     def of(cls, tallies: Sequence[Tally], room: int = 2) -> "TypeArrays":
-        """The types with these tallies, and room for so many parts or more."""
+        """The types with these tallies, and room for at least this many parts."""
         parts = np.zeros((len(tallies), max([room, *(len(tally.sum.parts) for tally in tallies)])))
         for k, tally in enumerate(tallies):
             if tally.told:
@@ -100,7 +100,7 @@ class TypeArrays(NamedTuple):
         return TypeArrays(*(np.concatenate(pair) for pair in zip(own, more, strict=True)))
 
     def with_room(self, room: int) -> "TypeArrays":
-        """The same with room for so many parts in every sum."""
+        """The same with room for this many parts in every sum."""
         missing = np.zeros((len(self.parts), room - self.parts.shape[1]))
         return self._replace(parts=np.hstack([self.parts, missing]))
 

@@ -77,7 +77,7 @@ class Judge(Protocol):
         ...
 
     def prepare(self, round: int, count: int) -> None:
-        """A chunk of so many rounds comes, from this one on."""
+        """Get ready for a chunk of this many rounds, beginning with this one."""
         ...
 
     def decide(self, given: Given, start: int) -> Stop:
@@ -119,7 +119,7 @@ def judge_for(state: State, names: list[Any], loops: ModuleType) -> Judge:
 
 
 class ByLimits:
-    """LimitTable known ahead."""
+    """Rules whose limits are known before the rounds."""
 
     propensity: float | None = None
     fitted_after: Sequence[int] = ()
@@ -136,7 +136,7 @@ class ByLimits:
         return outcome
 
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
-        """LimitTable by round are always enough."""
+        """Limits by round are always enough."""
 
     def worths(self, before: Before) -> Iterable[None]:
         """Nobody says."""
@@ -203,11 +203,11 @@ class ByNature(ByLimits):
         self._limit, self._reason = -inf if verdict.wants_label else inf, verdict.reason
 
     def prepare(self, round: int, count: int) -> None:
-        """The same for all."""
+        """The same for every round."""
         self._limits = self._limits._replace(values=np.full(count, self._limit))
 
     def reasons(self, answers: Answers, before: Before) -> Reasons:
-        """The same for all."""
+        """The same for every round."""
         return reasons_from(lambda: self._reason, rounds=len(answers.wants_label))
 
 

@@ -47,7 +47,7 @@ class Spreads:
         self.move_to(belief.asked)
 
     def move_to(self, labels: int) -> None:
-        """So many labels were asked for, and there will be more."""
+        """Move the window to this many labels asked for; more will follow."""
         self.first = max(labels, 1)
         compute = self._loops.spreads if agrees(self._loops) else theory_spreads
         self.values = np.asarray(compute(self.first, WINDOW, self._belief.noise_std, self._belief.delta))

@@ -80,7 +80,7 @@ def thresholds(clocks: Counts, price: float, unit: float, scale: float) -> Array
 
 @compiled
 def spreads(first: int, count: int, noise_std: float, delta: float) -> Array:
-    """`theory.confidence_spread` for so many counts of labels."""
+    """`theory.confidence_spread` for `count` numbers of labels, from `first` on."""
     result = np.empty(count)
     for i in range(count):
         result[i] = 2 * (noise_std * noise_std) * (log(2 / delta) + 3 * log(first + i))

@@ -1,7 +1,7 @@
 """A stream of types in compiled loops: when that pays, and the state of its learner while it passes.
 
-The answers and the state afterwards are those of one by one, to the bit. Of the arrivals that passed, only as
-many are entered into the book as it remembers.
+Answers and state are the same as when arrivals are decided on one by one, to the bit. Only the last `keep`
+arrivals are entered into the book, which would forget the others.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ from breakeven.learner.state import CHANGING, State
 from breakeven.rules import Value
 from breakeven.values import Decision, Prediction
 
-SHORTEST = 100_000  # about as many run one by one in the time that loading the compiled loops takes
+SHORTEST = 100_000  # rounds: loading the compiled loops takes as long as about this many rounds one by one
 CHUNK_ROUNDS = 2**17  # at a time
 LARGEST_INTEGER = 2**63 - 1
 
@@ -60,7 +60,7 @@ def pays(state: State, rounds: int) -> bool:
 
 
 def holds_types(X: Any) -> bool:
-    """Whether this is an array of integers that all are types, so that none needs a look of its own."""
+    """Whether this is an array of integers that are all valid types, so that none has to be checked."""
     return (
         type(X) is np.ndarray
         and X.ndim == 1
@@ -217,7 +217,7 @@ class RunningStream:
         return done, why
 
     def _provide(self, why: int, start: int) -> None:
-        """What the compiled loop stopped for, at `start` of the chunk; of a prior, its judge takes care."""
+        """Provide what the compiled loop stopped for at `start` of the chunk; priors are the judge's task."""
         if why == NEW_TYPE:
             self._meet(start)
         elif why == NEEDS_SPREADS:
