@@ -23,7 +23,7 @@ from breakeven import (
 from breakeven.errors import CalledByListener, InvalidInput, ListenerFailed, UnknownId, WrongEvent
 from breakeven.testing import LabelledStream
 from breakeven.testing.stream_runs import recorded, run, run_eventfully
-from breakeven.values import AnyEvent, Arrived, Created, Erased, Fitted, Told
+from breakeven.values import AnyEvent, Arrived, Created, Erased, Fitted, Reopened, Told, Withdrawn
 
 BELIEFS = {
     "types": TypeMeans(0.3),
