@@ -25,12 +25,12 @@ def own_costs():
     """A cost for every label."""
     costs = np.random.default_rng(1).lognormal(-1.0, 0.8, 60)
     frame = smooth(60).with_columns(exam=pl.Series(costs))
-    return breakeven.from_table(frame, label="y", cost_column="exam", features=["a", "b"])
+    return breakeven.from_table(frame, label="y", cost_column="exam", features=["a", "b"], sweep=False)
 
 
 def late():
     """Labels that come late, and a process that knows nothing until then."""
-    return breakeven.from_table(smooth(60), label="y", cost=0.3, delay=10)
+    return breakeven.from_table(smooth(60), label="y", cost=0.3, delay=10, sweep=False)
 
 
 def always():
@@ -45,14 +45,14 @@ def never():
 
 def alike():
     """Labels that are all the same, and ids that may be shown."""
-    outcome = breakeven.from_table(smooth(60).with_columns(y=pl.lit(5.0)), label="y", cost=0.3)
+    outcome = breakeven.from_table(smooth(60).with_columns(y=pl.lit(5.0)), label="y", cost=0.3, sweep=False)
     outcome.ids = True
     return outcome
 
 
 def many():
     """More cases than a chart has points."""
-    return breakeven.from_table(typed(20_000), label="y", cost=2.0, type="kind")
+    return breakeven.from_table(typed(20_000), label="y", cost=2.0, type="kind", sweep=False)
 
 
 REPORTS = {one.__name__: one for one in (compared, billions, own_costs, late, always, never, alike, many)}

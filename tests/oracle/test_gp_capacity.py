@@ -108,12 +108,12 @@ def test_labels_awaited_go_over_with_the_others():
     for id, label in asked[5:]:
         one.tell(id, label)
     assert is_small(one)
-    assert list(one.pending) == [id for id, _ in asked[:5]]
+    assert list(one.awaited) == [id for id, _ in asked[:5]]
     late, prompt = (each.decide(X[100], force=False).uncertainty for each in (one, prompt))
     assert late == pytest.approx(prompt, rel=1e-3)
     for id, label in asked[:5]:
         one.tell(id, label)
-    assert not one.pending
+    assert not one.awaited
 
 
 def test_a_label_can_be_corrected_and_withdrawn_afterwards():
@@ -121,7 +121,7 @@ def test_a_label_can_be_corrected_and_withdrawn_afterwards():
     X, y = arrivals(300)
     play(one, X, y)
     play(other, X, y)
-    id = next(iter(one._book.told))
+    id = next(id for id in map(str, range(1, 301)) if one.decision(id).wants_label)
     one.correct(id, 9.0)
     assert one.predict(X[0]).mean != other.predict(X[0]).mean
     one.correct(id, y[0])

@@ -281,14 +281,14 @@ def test_the_threshold_counts_in_the_scale_of_labels(monkeypatch):
 
     def learner():
         made = Learner(TypeMeans(label_scale="fit"), Threshold(0.05), label_cost=30.0, warmup=4)
-        assert not stream.pays(made, 10)
+        assert not stream.pays(made.state, 10)
         for k in (1, 1, 2, 2):
             made.tell(made.decide(k).id, 10.0 * k + made.rounds)
         return made
 
     points = np.random.default_rng(0).integers(5, size=200)
     bulk, one_by_one = learner(), learner()
-    assert stream.pays(bulk, 200)
+    assert stream.pays(bulk.state, 200)
     single = [one_by_one.decide(int(k)) for k in points]
     assert bulk.decide_many(points) == single
     scale = one_by_one.belief.label_scale
@@ -298,7 +298,7 @@ def test_the_threshold_counts_in_the_scale_of_labels(monkeypatch):
 
 
 CONTRACTS = [
-    (check, partial(Learner, belief, rule, label_cost=0.05, warmup=4, remember=20))
+    (check, partial(Learner, belief, rule, label_cost=0.05, warmup=4, keep=20))
     for belief in (
         TypeMeans(),
         TypeMeans(prior_std="learn", **SEARCHING),

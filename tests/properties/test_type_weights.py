@@ -227,13 +227,13 @@ def test_a_noise_beyond_all_bounds_neither_overflows_nor_vanishes():
 )
 def test_long_streams_of_such_types_run_one_by_one(more, rule, monkeypatch):
     monkeypatch.setattr(stream, "SHORTEST", 1)
-    assert not bulk.pays(Learner(TypeMeans(0.1, **more), rule, label_cost=1.0), 10)
+    assert not bulk.pays(Learner(TypeMeans(0.1, **more), rule, label_cost=1.0).state, 10)
 
 
 def test_labels_of_another_noise_keep_a_stream_out_of_compiled_loops(monkeypatch):
     pytest.importorskip("numba")
     monkeypatch.setattr(stream, "SHORTEST", 1)
     belief = TypeMeans(0.1)
-    assert bulk.pays(Learner(belief, Never(), label_cost=1.0), 10)
+    assert bulk.pays(Learner(belief, Never(), label_cost=1.0).state, 10)
     belief.learn("a", 1.0, None, 0.2)
-    assert not bulk.pays(Learner(belief, Never(), label_cost=1.0), 10)
+    assert not bulk.pays(Learner(belief, Never(), label_cost=1.0).state, 10)

@@ -231,6 +231,7 @@ def test_an_empty_stream_changes_nothing():
     assert learner.snapshot() == before
 
 
+@pytest.mark.slow
 def test_a_million_types_are_no_burden():
     learner, xs = types(), np.arange(10**6)[::-1]
     decisions = learner.decide_many(xs)
