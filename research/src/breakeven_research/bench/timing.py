@@ -1,12 +1,13 @@
-"""How times are taken: on one core, warm, in turn with the things compared, as medians with their quartiles.
+"""How times are taken: in CPU time of one core, warm, in turn with the things compared, as medians.
 
+A wall clock on a busy machine measures the neighbours: a long task is interrupted more often than a short one.
 Also how they are told: as people read times, rates and sizes, and as the exponent by which a cost grows.
 """
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from time import perf_counter
+from time import thread_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from msgspec import Struct
 
 
 class Timing(Struct, frozen=True):
-    """Seconds a round: the median and the quartiles."""
+    """CPU seconds a round: the median and the quartiles."""
 
     median: float
     low: float
@@ -54,9 +55,9 @@ def timing(seconds: Sequence[float]) -> Timing:
 
 def _seconds(task: Task) -> float:
     given = () if task.prepare is None else (task.prepare(),)
-    start = perf_counter()
+    start = thread_time()
     task.run(*given)
-    return (perf_counter() - start) / task.rounds
+    return (thread_time() - start) / task.rounds
 
 
 # -- one core ------------------------------------------------------------------------------------------------
