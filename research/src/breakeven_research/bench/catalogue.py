@@ -85,7 +85,7 @@ def _without_target(result: Result) -> Result:
 TITLE = "Benchmarks"
 LEAD = (
     "How fast and how small breakeven is. Every line compares two things measured in turn in one run, warm, "
-    "on one core: trust the ratios, not the times. Times are medians, with quartiles in brackets."
+    "in CPU time of one core: trust the ratios, not the times. Times are medians, with quartiles in brackets."
 )
 CAPTION = (
     "Of rounds at n labels one in ten is labelled; streams follow the paper's rule. The exponent by a name "

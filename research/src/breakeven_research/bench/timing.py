@@ -1,6 +1,6 @@
 """How times are taken: in CPU time of one core, warm, in turn with the things compared, as medians.
 
-A wall clock on a busy machine measures the neighbours: a long task is interrupted more often than a short one.
+A wall clock on a busy machine measures the neighbours: long tasks are interrupted more often than short ones.
 Also how they are told: as people read times, rates and sizes, and as the exponent by which a cost grows.
 """
 
