@@ -24,6 +24,7 @@ from breakeven import (
     Value,
     algorithm2,
 )
+from breakeven.beliefs.gp.blas import one_thread
 from breakeven.errors import ListenerFailed, TornLearner
 from breakeven.learner import run_fit
 
@@ -63,6 +64,13 @@ class Tracer:
             verb()
         finally:
             sys.settrace(None)
+
+
+@pytest.fixture(autouse=True)
+def _threads_are_free():
+    """A call that is cut off may never leave the limit of BLAS threads, which belongs to the process."""
+    yield
+    one_thread.forked()
 
 
 def wrapped(rule):

@@ -271,7 +271,7 @@ def test_where_no_type_comes_twice_the_spread_of_all_is_taken_and_said():
 
 
 def test_with_a_delay_the_noise_of_types_must_be_given():
-    with pytest.raises(InvalidInput, match="noise_std: expected a number: with a delay"):
+    with pytest.raises(InvalidInput, match="noise_std: expected a number, because with a delay"):
         run_of(typed(), type="kind", delay=5)
 
 

@@ -25,6 +25,7 @@ from breakeven.learner.trail import Auditing
 from breakeven.rules import RULES, Draws, Rule, rule_of
 from breakeven.values import (
     Arrived,
+    By,
     Corrected,
     Cost,
     Decision,
@@ -45,6 +46,7 @@ FittingPlace = Literal["inside", "outside"]
 
 FITTINGS = get_args(FittingPlace)
 
+DECIDERS = get_args(By)
 WRITER, READER = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(Decision)
 WHOLE, CHANGING, ANNOUNCING = range(3)  # between calls; during a change; while listeners are told
 
@@ -400,17 +402,18 @@ class State:
 
 def _checked_decision(decision: Any) -> Decision:
     """A decision that an event holds, if every field is what it should be and can be stored."""
-    try:
-        same = READER.decode(WRITER.encode(decision))
-    except (TypeError, ValueError, OverflowError) as error:
-        expect.refuse(
-            "decision", "a Decision of plain text, numbers and truth values", str(error), described=True
-        )
     if not isinstance(decision, Decision):
         expect.refuse("decision", "a Decision", decision)
-    expect.positive("cost", same.cost)
-    expect.probability("propensity", same.propensity)
-    expect.text("reason", same.reason)
+    expect.name_of("id", decision.id)
+    expect.truth("wants_label", decision.wants_label)
+    expect.positive("cost", decision.cost)
+    expect.probability("propensity", decision.propensity)
+    expect.text("reason", decision.reason)
+    expect.one_of("by", decision.by, DECIDERS)
+    try:
+        READER.decode(WRITER.encode(decision))
+    except (TypeError, ValueError, OverflowError) as error:
+        expect.refuse("decision", "plain text and numbers in every field", str(error), described=True)
     return decision
 
 
