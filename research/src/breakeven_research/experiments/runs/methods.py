@@ -99,7 +99,7 @@ class Watch:
 
     >>> watch = Watch(warmup=1)
     >>> for lengthscale in ([0.5, 0.5], [0.5, 0.4], [0.5, 1e4]):
-    ...     watch(Fitted({"kernel": {"lengthscale": lengthscale, "amplitude": 2.0}}))
+    ...     watch(Fitted(2, "", {"kernel": {"lengthscale": lengthscale, "amplitude": 2.0}}, labels=3))
     >>> watch.marks()
     {'fits': 2.0, 'changes': 1.0, 'axes': 2.0, 'amplitude': 2.0}
     """

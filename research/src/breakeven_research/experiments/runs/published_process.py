@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from breakeven.beliefs import GaussianProcess, SquaredExponential
 from breakeven.beliefs.gp import Parameters
+from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.likelihood import Likelihood, minimise
 
 Array = NDArray[np.float64]
@@ -63,6 +64,15 @@ class PublishedProcess(GaussianProcess):
         self._first = self.parameters
         self._fits = Fits() if fits is None else fits
 
+    def config(self) -> dict[str, Any]:
+        """The arguments it was made with; fits made before are no part of it."""
+        return {"dim": self.dim, "noise_std": self.noise_std}
+
+    @classmethod
+    def of(cls, config: dict[str, Any]) -> Self:
+        """A new belief from what `config` returned."""
+        return cls(**config)
+
     def fit_job(self) -> dict[str, Any]:
         """As any process does, with the first parameters, and the fits made before."""
         return {**super().fit_job(), "first": self._first.plain(), "made": self._fits}
@@ -73,7 +83,8 @@ class PublishedProcess(GaussianProcess):
         fits, key = job["made"], _key(job, random)
         made: dict[str, Any] | None = fits.made(key)
         if made is None:
-            made = _fitted(job, random).plain()
+            with one_thread:
+                made = _fitted(job, random).plain()
             fits.keep(key, made)
         return made
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 import numpy
-import scipy
+import scipy.linalg  # a BLAS of its own, to be limited too
 from threadpoolctl import threadpool_limits
 
 import breakeven
