@@ -112,7 +112,14 @@ def worth(seed):
     return learner.snapshot(), learner.predict_many(X[:50])
 
 
-@pytest.mark.parametrize("work", [exact, dictionary, worth], ids=["exact", "dictionary", "value and fits"])
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(exact, id="exact"),
+        pytest.param(dictionary, id="dictionary"),
+        pytest.param(worth, id="value and fits", marks=pytest.mark.slow),
+    ],
+)
 def test_learners_in_several_threads_have_the_bits_they_have_alone(work, two):
     with one_thread:
         alone = [work(seed) for seed in range(2)]
