@@ -25,6 +25,8 @@ def chromium():
     if not os.environ.get("CI"):
         pytest.importorskip("playwright", reason="playwright is not installed: pip install 'breakeven[dev]'")
     path = chromium_path()
+    if path is None and os.environ.get("CI"):
+        pytest.fail("chromium could not be installed, and under CI its tests must run")
     if path is None:
         pytest.skip("chromium is not installed: apt-get install chromium")
     from playwright.sync_api import sync_playwright
