@@ -234,12 +234,11 @@ class Book:
         self.awaited[entry.id] = again
         return again
 
-    def await_many(self, entries: list[Entry], cost: float) -> None:
-        """Labels were bought at this cost and are awaited now."""
+    def await_many(self, entries: list[Entry]) -> None:
+        """Labels were bought and are awaited now; `buy_many` counts the money."""
         for entry in entries:
             entry.paid = True
             self.awaited[entry.id] = entry
-        self.buy_many(len(entries), cost)
 
     def settle_many(self, entries: list[Entry]) -> None:
         """Nothing is awaited of these entries; all but the last that can be remembered may be left out."""

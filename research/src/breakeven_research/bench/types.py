@@ -99,11 +99,13 @@ LIMIT = 60e6
 def bulk_measurements(sizes: Sizes) -> list[Measurement]:
     """Few labels, all labels, river, memory, and batches to decide on."""
     named: dict[str, Callable[[Sizes], Iterator[Result]]] = {
-        f"{OURS} {sizes.long_rounds:,} rounds": partial(_beside_compiled, "", PRICE, 3.0),
-        f"{OURS}, everything labelled": partial(_beside_compiled, ", all labelled", NOTHING_IS_SURE, 1.0),
-        f"{OURS}, beside river": partial(_beside_river, "logistic regression", river_with_model),
-        f"{OURS}, beside river alone": partial(_beside_river, "given probabilities", river_alone),
-        f"{OURS}, memory": _memory,
+        f"{OURS_IN_BULK} {sizes.long_rounds:,} rounds": partial(_beside_compiled, "", PRICE, 3.0),
+        f"{OURS_IN_BULK}, everything labelled": partial(
+            _beside_compiled, ", all labelled", NOTHING_IS_SURE, 1.0
+        ),
+        f"{OURS_IN_BULK}, beside river": partial(_beside_river, "logistic regression", river_with_model),
+        f"{OURS_IN_BULK}, beside river alone": partial(_beside_river, "given probabilities", river_alone),
+        f"{OURS_IN_BULK}, memory": _memory,
         f"Algorithm 1, decide_many of {sizes.batch:,}": _decide_many,
     }
     return [Measurement(what, partial(measure, sizes)) for what, measure in named.items()]
@@ -124,14 +126,14 @@ def _beside_compiled(how: str, price: float, least: float, sizes: Sizes) -> Iter
     ours, plain = side_by_side(ours_task, plain_task, repeats=sizes.repeats)
     ratio = plain.median / ours.median
     yield Result(
-        what=f"{OURS} {sizes.long_rounds:,} rounds{how}",
+        what=f"{OURS_IN_BULK} {sizes.long_rounds:,} rounds{how}",
         measured=a_second(ours),
         beside=f"plain compiled loop {a_second(plain)}",
         ratio=f"{ratio:.2f}× its rate",
         target=f"≥ {least:g}×",
         reached=ratio >= least,
         readings=[
-            reading("rates", f"{OURS}{how}", ours),
+            reading("rates", f"{OURS_IN_BULK}{how}", ours),
             reading("rates", f"plain compiled loop{how}", plain),
         ],
     )
@@ -141,7 +143,7 @@ def _beside_river(name: str, task: Callable[[int], Task], sizes: Sizes) -> Itera
     ours, theirs = side_by_side(_ours(sizes.long_rounds), task(sizes.peer_rounds), repeats=sizes.repeats)
     ratio = theirs.median / ours.median
     yield Result(
-        what=f"{OURS} {sizes.long_rounds:,} rounds",
+        what=f"{OURS_IN_BULK} {sizes.long_rounds:,} rounds",
         measured=a_second(ours),
         beside=f"river's EntropySampler, {name} {a_second(theirs)}",
         ratio=f"{ratio:,.0f}× its rate",

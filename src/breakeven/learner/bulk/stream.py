@@ -91,22 +91,23 @@ def decide_many(state: State, points: Points) -> list[Decision]:
     """Decide on types with a learner for which that `pays`; labels are awaited. Nothing is checked here."""
     run, first, key = RunningStream(state, points), state.rounds + 1, state.earlier + state.number
     decisions: list[Decision] = []
+    predictions: list[Prediction] = []
     for rounds in run.chunks(len(points)):
         answers, before = run.room(rounds)
         run.decide(rounds, answers, before=before)
-        predictions = state.belief.predict_many(run.coding.names)
+        predictions += state.belief.predict_many(run.coding.names[len(predictions) :])
         predicted = map(predictions.__getitem__, run.coding.codes().tolist())
         decisions += run.decisions(first + rounds.start, answers, before, predicted)
+    wanted = np.array([decision.wants_label for decision in decisions], dtype=bool)
+    asked, passed = np.flatnonzero(wanted), np.flatnonzero(~wanted)[-state.book.keep or len(points) :]
     state.phase = CHANGING
     run.settle()
-    types = run.coding.types_at(np.arange(len(points)))
-    entries = [
-        Entry(decision.id, key + 1 + i, x, decision)
-        for i, (x, decision) in enumerate(zip(types, decisions, strict=True))
-    ]
     state.book.note_numbered(first, len(points))
-    state.book.await_many([one for one in entries if one.asked], state.quote.cost)
-    state.book.settle_many([one for one in entries if not one.asked])
+    for places, enter in ((asked, state.book.await_many), (passed, state.book.settle_many)):
+        types = run.coding.types_at(places)
+        cases = zip(places.tolist(), types, strict=True)
+        enter([Entry(decisions[i].id, key + 1 + i, x, decisions[i]) for i, x in cases])
+    state.book.buy_many(len(asked), state.quote.cost)
     state.number += len(points)
     state.done()
     return decisions
