@@ -89,6 +89,7 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     >>> trace.wants_label.tolist(), trace.ledger.label_spend
     ([True, False, True], 4.0)
     """
+    learner.state.check_whole()
     ours = type(learner) is Learner  # a subclass may have verbs of its own: they are called one by one
     ready = ours and bulk.holds_types(xs) and bulk.pays(learner.state, len(xs))
     points = xs if ready else learner.belief.points(xs)

@@ -65,6 +65,12 @@ def decision_from_msgpack(blob: bytes) -> Decision:
     return decision
 
 
+def prediction_from_msgpack(blob: bytes) -> Prediction:
+    """The prediction that `to_msgpack` wrote."""
+    prediction: Prediction = _read(Prediction, _decoded(msgspec.msgpack.decode, blob))
+    return prediction
+
+
 def _decoded(decode: Any, blob: Any) -> Any:
     try:
         plain = decode(blob)

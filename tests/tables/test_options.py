@@ -117,6 +117,15 @@ def test_a_folder_is_no_file(tmp_path):
         read_options(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["table", "out", "seed_labels"])
+def test_an_empty_path_is_refused_in_a_file_as_elsewhere(tmp_path, name):
+    given = {"table": '"a.csv"', "label": '"y"', "cost": "1.0"} | {name: '""'}
+    file = tmp_path / "bill.toml"
+    file.write_text("\n".join(f"{one} = {value}" for one, value in given.items()))
+    with pytest.raises(InvalidInput, match=rf"^{name}: expected text, got ''"):
+        FileOptions.of(read_options(file))
+
+
 def test_table_and_label_are_needed():
     with pytest.raises(InvalidInput, match="table: expected the file of a table, got none"):
         FileOptions.of({"label": "y", "cost": 1.0})

@@ -198,3 +198,35 @@ def test_a_class_of_ones_own_is_named_to_whoever_runs_its_fit():
         run_fit(job)
     learner.adopt(run_fit(job, beliefs=[Own]))
     assert learner.fits == 1
+
+
+def test_a_log_written_by_a_learner_that_was_restored_before_its_first_fit_rebuilds_it():
+    """How often labels changed is counted alike, whether a snapshot lies between or not."""
+    learner = Learner(TypeMeans(0.3, prior_std="learn", forgetting=5.0), Value(), label_cost=1e-3)
+    log = [learner.created]
+    for i in range(40):
+        if i == 4:
+            assert learner.fits == 0
+            learner = Learner.restore(learner.snapshot())
+        if i in (0, 4):
+            learner.listen(log.append)
+        decision = learner.decide("ab"[i % 2] if i < 5 else "abc"[i % 3])
+        if decision.wants_label:
+            learner.tell(decision.id, float(i % 3))
+    assert learner.fits > 0
+    assert Learner.fold(log).snapshot() == learner.snapshot()
+
+
+@pytest.mark.parametrize("restored", [False, True])
+def test_changes_while_the_first_fit_runs_elsewhere_count_from_its_labels(restored):
+    belief = TypeMeans(0.3, prior_std="learn", forgetting=5.0)
+    learner = Learner(belief, Never(), label_cost=1.0, fitting="outside")
+    for x in ("a", "b", "c"):
+        learner.learn(x, 1.0)
+    job = learner.fit_job()
+    learner.learn("a", 2.0)
+    learner.learn("b", 2.0)
+    if restored:
+        learner = Learner.restore(learner.snapshot())
+    learner.adopt(run_fit(job))
+    assert learner.belief.state()["learnt"]["changes"] == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from breakeven import Always, Audit, Budget, GaussianProcess, Learner, Never, Queue, Threshold, TypeMeans
-from breakeven.errors import DuplicateId, InvalidInput, UnknownId
+from breakeven.errors import ConflictingLabel, DuplicateId, InvalidInput, UnknownId
 
 SLOWER = 4.0  # at most, with a hundred times as many remembered; in proportion it would be 100
 
@@ -252,3 +252,24 @@ def test_a_batch_sent_again_gets_the_same_answers_and_counts_once():
     with pytest.raises(DuplicateId, match=r"'1st', whose label is .*; it arrived with another point"):
         learner.decide_many(["c", "b"], ids=["5th", "1st"])
     assert learner.rounds == 4
+
+
+def test_automatic_ids_never_collide_with_the_longest_numbers():
+    learner = Learner(TypeMeans(0.3), Always(), label_cost=1.0)
+    given = ["9" * 18, str(10**18), str(10**18 + 1), "9" * 19]
+    for id in given:
+        learner.decide("flu", id=id)
+    ids = [learner.decide("flu").id for _ in range(5)]
+    assert len({*given, *ids}) == len(learner.awaited) == 9
+
+
+def test_a_label_learnt_and_withdrawn_is_learnt_again_by_telling_it():
+    learner = Learner(TypeMeans(0.3), Always(), label_cost=1.0)
+    learner.learn("flu", 1.0, id="gift")
+    learner.withdraw("gift")
+    with pytest.raises(
+        ConflictingLabel, match=r"^id 'gift': expected a label that was not withdrawn, got 1.0; use"
+    ):
+        learner.learn("flu", 1.0, id="gift")
+    learner.tell("gift", 1.0)
+    assert learner.belief.labels == 1

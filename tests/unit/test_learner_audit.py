@@ -448,3 +448,48 @@ def test_a_bill_without_an_audit_has_none():
     assert learner.ledger.audit is None
     assert "audits" not in str(learner.ledger)
     assert "audits            0 of 0 declined arrivals" in str(audited().ledger)
+
+
+def test_an_audit_learns_labels_that_are_forgotten_at_once():
+    learner = audited(rate=0.9, keep=0)
+    for _ in range(20):
+        decision = learner.decide("flu")
+        if decision.wants_label:
+            learner.tell(decision.id, 1.0)
+    report = learner.ledger.audit
+    assert report.audited > 10
+    assert (report.awaited, report.covers) == (0, 20)
+
+
+# -- a belief that goes on fitting its noise -----------------------------------------------------------
+
+
+def fitted_under_audit(**how):
+    """An audit that began with the noise of a good fit, and labels that are noisier since."""
+    belief = GaussianProcess(1, None, mean="fit", fit="every_label")
+    learner = Learner(belief, Always(), label_cost=0.1)
+    for i in range(8):
+        learner.learn([i / 8], 0.001 * i)
+    learner.reprice(rule=Audit(RandomSelect(0.5), 0.5, **how))
+    noise, random = learner.belief.traits.noise_std, np.random.default_rng(0)
+    for x, y in zip(random.random(20), random.normal(0.0, 3.0, 20), strict=True):
+        decision = learner.decide([x])
+        if decision.wants_label:
+            learner.tell(decision.id, y)
+    assert learner.belief.traits.noise_std > 100 * noise
+    return learner, noise
+
+
+def test_an_audit_goes_on_with_the_noise_it_began_with():
+    learner, noise = fitted_under_audit(bound=10.0)
+    assert learner.ledger.audit.audited > 0
+    assert learner.ledger.audit.assumption.noise_std == noise
+    learner.reprice(error_cost=2.0)
+    assert learner.error_cost == 2.0
+
+
+def test_an_audit_is_restored_though_the_belief_finds_more_noise_than_its_bound():
+    learner, _ = fitted_under_audit(bound=0.5, bound_on="labels")
+    blob = learner.snapshot()
+    assert learner.belief.traits.noise_std > 0.5
+    assert Learner.restore(blob).snapshot() == blob

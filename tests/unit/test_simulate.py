@@ -21,7 +21,7 @@ from breakeven import (
     simulate,
 )
 from breakeven.beliefs.gp import process
-from breakeven.errors import InvalidInput
+from breakeven.errors import InvalidInput, ListenerFailed, TornLearner
 from breakeven.simulate import Trace
 
 
@@ -282,3 +282,58 @@ def test_a_wrong_row_far_into_a_batch_is_named_before_anything_is_learnt(verb, w
         with pytest.raises(InvalidInput, match=r"^X\[137\]: expected 2 finite numbers, got \[0.5, "):
             VERBS[verb](learner, batch)
     assert learner.snapshot() == before
+
+
+class CutOff(Exception):
+    """Something that nobody expects."""
+
+
+class Fragile(TypeMeans):
+    """A belief that fails in the middle of a change."""
+
+    fails = False
+
+    def tell(self, key, point, y, noise_std=None):
+        if self.fails:
+            raise CutOff
+        return super().tell(key, point, y, noise_std)
+
+
+def test_a_torn_learner_replays_nothing():
+    learner = Learner(Fragile(1.0), Always(), label_cost=1.0)
+    for _ in range(200):  # enough for blocks
+        learner.learn("flu", 1.0)
+    id = learner.decide("flu").id
+    learner.belief.fails = True
+    with pytest.raises(CutOff):
+        learner.tell(id, 1.0)
+    learner.belief.fails = False
+    with pytest.raises(TornLearner):
+        simulate(learner, ["flu"] * 3, [1.0] * 3)
+    with pytest.raises(TornLearner):
+        learner.snapshot()
+    looks = [
+        lambda: learner.ledger,
+        lambda: learner.awaited,
+        lambda: learner.fit_due,
+        learner.summary,
+        learner.config,
+        lambda: learner.decision(id),
+    ]
+    for look in looks:
+        with pytest.raises(TornLearner, match="restore it"):
+            look()
+
+
+def test_a_listener_replays_nothing_and_may_look():
+    learner, seen = Learner(TypeMeans(1.0), Always(), label_cost=1.0), []
+    learner.learn("flu", 1.0)
+
+    def listen(_):
+        seen.append((learner.ledger.rounds, learner.decision("1").round, len(learner.awaited)))
+        simulate(learner, ["flu"], [1.0])
+
+    learner.listen(listen)
+    with pytest.raises(ListenerFailed, match="CalledByListener"):
+        learner.decide("flu")
+    assert seen == [(1, 1, 1)]

@@ -271,3 +271,14 @@ def test_until_the_fit_the_kernel_as_given_decides():
     one.decide(0.0)
     unfitted = one.decide(100.0)
     assert (unfitted.reason, unfitted.uncertainty) == ("unsure", 3.0)
+
+
+def test_a_label_reopened_after_the_warmup_and_told_again_counts_once():
+    one = Learner(TypeMeans(1.0), Never(), label_cost=1.0, warmup=2)
+    first, second = one.decide("flu").id, one.decide("flu").id
+    one.tell_many([first, second], [1.0, 2.0])
+    one.reopen(first)
+    one.tell(first, 3.0)
+    assert state(one)[0] == 0
+    assert one.state.warmup.over
+    assert Learner.restore(one.snapshot()).snapshot() == one.snapshot()

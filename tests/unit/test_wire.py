@@ -15,9 +15,11 @@ from breakeven import (
     Labeller,
     Learner,
     RandomSelect,
+    Rule,
     Threshold,
     TypeMeans,
     Value,
+    Verdict,
 )
 from breakeven.errors import InvalidInput
 from breakeven.testing import LabelledStream
@@ -43,6 +45,7 @@ from breakeven.wire import (
     event_from_json,
     event_from_msgpack,
     prediction_from_json,
+    prediction_from_msgpack,
     to_json,
     to_msgpack,
 )
@@ -105,8 +108,22 @@ def test_every_decision_comes_back_from_json_and_messagepack(decision):
 
 
 @given(predictions)
-def test_every_prediction_comes_back_from_json(prediction):
+def test_every_prediction_comes_back_from_json_and_messagepack(prediction):
     assert same(prediction_from_json(to_json(prediction)), prediction)
+    assert same(prediction_from_msgpack(to_msgpack(prediction)), prediction)
+
+
+@pytest.mark.parametrize("verdict", [{"threshold": -inf}, {"worth": -inf}, {"worth": nan}])
+def test_a_rule_of_ones_own_says_nothing_that_json_cannot_hold(verdict):
+    class Mine(Rule):
+        def decide(self, view):
+            return Verdict(True, reason="mine", **verdict)
+
+    learner = Learner(TypeMeans(0.5), Mine(), label_cost=2.0)
+    before = learner.snapshot()
+    with pytest.raises(InvalidInput, match=r"^Mine.decide (worth|threshold): expected a number, or ∞, got"):
+        learner.decide("flu")
+    assert learner.snapshot() == before
 
 
 def test_what_is_infinite_is_null_and_what_is_not_there_is_left_out():

@@ -85,8 +85,11 @@ class Book:
     # -- ids -------------------------------------------------------------------------------------
 
     def automatic_id(self, round: int) -> str:
-        """An id that was never used: the round's number, or the next number that is free."""
-        return str(round if round >= self.next_number else self.next_number)
+        """An id that is not in use: the round's number, or the next number that is free."""
+        number = max(round, self.next_number)
+        while self.find(str(number)) is not None:  # one of the long numbers, which are not noted
+            number += 1
+        return str(number)
 
     def find(self, id: str) -> Entry | None:
         """What is remembered under this id."""
@@ -160,7 +163,7 @@ class Book:
 
     def note_id(self, id: str, round: int) -> None:
         """An id was used in this round: automatic ids avoid it. The round's own number needs no note."""
-        if id.isdecimal() and len(id) <= LONGEST_NUMBER and id != str(round):
+        if id.isdecimal() and id != str(round) and (len(id) <= LONGEST_NUMBER or id == str(self.next_number)):
             self.next_number = max(self.next_number, int(id) + 1)
 
     def note_numbered(self, round: int, count: int) -> None:
@@ -310,8 +313,8 @@ class Warmup(msgspec.Struct):
         return mine
 
     def tell(self) -> None:
-        """One of its labels came."""
-        self.told += 1
+        """One of its labels came; told again once the warm-up is over, it counts no second time."""
+        self.told += not self.over
 
     def withdraw(self, *, told: bool) -> None:
         """One of its labels goes; the next arrival takes its place, unless all were told already."""

@@ -3,6 +3,7 @@
 Everything here only reads the state, except for the last step, which counts the arrival.
 """
 
+from math import inf, isnan
 from typing import Any
 
 from breakeven.errors import InvalidInput, expect
@@ -125,17 +126,25 @@ def _checked(verdict: Any, rule: Rule, quote: Quote) -> Verdict:
     if propensity is not None:
         propensity = expect.probability(f"{name}.decide propensity", propensity)
     if worth is not None:
-        worth = expect.number(f"{name}.decide worth", worth)
+        worth = _sound_number(f"{name}.decide worth", worth)
     if labeller is not None:
         expect.one_of(f"{name}.decide labeller", labeller, [None, *(one.labeller for one in quote.offers)])
     return Verdict(
         expect.truth(f"{name}.decide wants_label", verdict.wants_label),
-        expect.number(f"{name}.decide threshold", verdict.threshold),
+        _sound_number(f"{name}.decide threshold", verdict.threshold, missing=True),
         _reason(f"{name}.decide reason", verdict.reason, rule),
         propensity,
         worth,
         labeller,
     )
+
+
+def _sound_number(name: str, value: Any, *, missing: bool = False) -> float:
+    """A number or ∞, and NaN where it may be `missing`: JSON holds no other that is not finite."""
+    number = expect.number(name, value)
+    if number == -inf or (isnan(number) and not missing):
+        expect.refuse(name, "a number, or ∞", value)
+    return number
 
 
 def _reason(name: str, reason: Any, rule: Rule) -> str:

@@ -253,6 +253,11 @@ class Learner:
         plain = self.state.belief.plain
         if entry.decision is not None or plain(entry.x) != plain(point):
             raise taken(entry, "it belongs to an arrival, or to another point")
+        if entry.y is None:
+            raise ConflictingLabel(
+                f"id {entry.id!r}: expected a label that was not withdrawn, got {y!r}; "
+                "use tell to learn it again"
+            )
         if entry.y != y:
             raise ConflictingLabel(
                 f"id {entry.id!r}: expected the label {entry.y!r} learnt before, got {y!r}; "
@@ -329,6 +334,7 @@ class Learner:
     @property
     def fit_due(self) -> bool:
         """Whether the belief should be fitted to its labels now; not while a job is out."""
+        self.state.check_not_torn()
         return not self._fit_out and self.state.fit_due
 
     def fit(self) -> bool:
@@ -464,10 +470,12 @@ class Learner:
     @property
     def awaited(self) -> AwaitedLabels:
         """Labels asked for and not told, by id, oldest first."""
+        self.state.check_not_torn()
         return AwaitedLabels(self.state.book, self.state.belief.plain)
 
     def decision(self, id: str) -> Decision:
         """The decision on an arrival that is awaited or remembered, as it was answered."""
+        self.state.check_not_torn()
         name = expect.name_of("id", id)
         entry = self.state.book.find(name)
         if entry is None or entry.decision is None:
@@ -477,6 +485,7 @@ class Learner:
     @property
     def ledger(self) -> Ledger:
         """The bill so far. The true values are not known, so only an audit can say how large errors are."""
+        self.state.check_not_torn()
         book, auditing = self.state.book, self.state.auditing
         return Ledger(
             rounds=self.rounds,
@@ -570,6 +579,7 @@ class Learner:
 
     def config(self) -> dict[str, Any]:
         """How the learner is made up now, as plain data such as JSON and TOML hold."""
+        self.state.check_not_torn()
         return config_of(self.state)
 
     @classmethod

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from breakeven.learner.deciding import decide
 from breakeven.learner.learner import Learner
+from breakeven.learner.state import CHANGING, WHOLE
 from breakeven.values import Decision, Prediction
 
 REPLAYED_AT_ONCE = 128  # arrivals looked at together: half as many take 4 to 9% longer from 1000 labels on
@@ -30,6 +31,7 @@ def replay(
 
     `ids` are new to the learner, each once.
     """
+    learner.state.check_whole()
     own_verbs = type(learner) is not Learner
     low, together = (
         0,
@@ -60,9 +62,13 @@ def _alone(learner: Learner, points: Sequence[Any], labels: list[float], ids: Na
 def _block(learner: Learner, points: Sequence[Any], labels: list[float], ids: Names) -> AnswersInOrder:
     """As far as one look at all of them holds."""
     state = learner.state
+    state.phase = CHANGING
     looks = state.belief.look_many(points)
     for i, (x, y, id) in enumerate(zip(points, labels, ids, strict=False)):
-        decision = decide(state, id, x, state.quote, None, looks.look(i))
+        state.phase = CHANGING
+        view = looks.look(i)
+        state.phase = WHOLE
+        decision = decide(state, id, x, state.quote, None, view)
         if not decision.wants_label:
             yield decision, decision.prediction
             continue

@@ -112,7 +112,8 @@ def _state(
     pop = arguments.pop
     costs = Costs.checked(pop("label_cost", None), pop("labellers", None), pop("error_cost", None))
     belief.load(content["belief"])
-    state = State(belief, rule, costs, **arguments)
+    audit = content["audit"]
+    state = State(belief, rule, costs, noises=None if audit is None else audit["noise_stds"], **arguments)
     state.book.load(content["book"], belief.recall)
     asked, told = content["warmup"]
     asked = expect.whole("asked", asked, most=state.warmup.wanted)
@@ -120,7 +121,7 @@ def _state(
     for field in ("number", "earlier", "rounds", "fits", "ambiguous", "since"):
         setattr(state, field, expect.whole(field, content[field]))
     if state.auditing is not None:
-        state.auditing.trail.load(content["audit"])
+        state.auditing.trail.load(audit)
     return state
 
 

@@ -5,7 +5,7 @@ again. While something changes, the state is marked. If the change is cut off, b
 stays: the state is torn, and every further call says so.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -65,6 +65,7 @@ class State:
         seed: int,
         name: str,
         fitting: FittingPlace,
+        noises: Sequence[float] | None = None,
     ) -> None:
         self.belief = belief
         self.seed = expect.whole("seed", seed)
@@ -81,7 +82,7 @@ class State:
         self.phase = WHOLE
         self.listeners: list[Listener] = []
         self.costs, self.quote = costs, costs.quote()
-        self.take_rule(rule, Auditing.of(rule, costs, belief))
+        self.take_rule(rule, Auditing.of(rule, costs, belief, noises))
 
     def take_rule(self, rule: Rule, auditing: Auditing | None) -> None:
         """Go on with this rule and its audit."""
@@ -108,6 +109,10 @@ class State:
                 "listener: expected a function that only takes the event, got one that calls the learner; "
                 "call it after the verb has returned"
             )
+        self.check_not_torn()
+
+    def check_not_torn(self) -> None:
+        """Raise if a change was cut off; to look at the learner is allowed to listeners, too."""
         if self.phase == CHANGING:
             raise TornLearner(
                 "learner: expected a whole one, got a torn one: a call was cut off in the middle of a "
@@ -191,11 +196,11 @@ class State:
         else:
             age = self.rounds - entry.round if entry.decision is not None else 0
             prediction = self.belief.learn(entry.x, y, entry.key, age=age, **noise)
-        self.book.tell(entry, y, labeller)
         if awaited and entry.warmup:
             self.warmup.tell()
         if self.auditing is not None:
             self.auditing.tell(entry.key, y, noise.get("noise_std"))
+        self.book.tell(entry, y, labeller)  # at the end: it may forget the label at once
         return prediction
 
     def check_labeller(self, entry: Entry, labeller: Any) -> str:
@@ -282,7 +287,7 @@ class State:
         """Raise unless the learner can go on with these costs and this rule."""
         if rule is None:
             self.rule.check_start(0, costs.cheapest)  # the rule has begun already: only the costs are new
-            if self.auditing is not None:
+            if self.auditing is not None and costs.labellers != self.costs.labellers:
                 self.auditing.check_goes_on(costs, self.belief)
         else:
             check_rule(rule, self.belief)

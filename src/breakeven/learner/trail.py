@@ -6,6 +6,7 @@ can change any more is counted and then dropped, so that a long stream keeps a s
 """
 
 from collections import deque
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any, Literal
 
@@ -300,7 +301,7 @@ def _interval(average: SampledAverage, level: float, limits: Limits) -> Interval
 class Auditing:
     """An audit and its trail; what a person or the warm-up decided is kept out of it."""
 
-    def __init__(self, audit: Audit, noises: list[float]) -> None:
+    def __init__(self, audit: Audit, noises: Sequence[float]) -> None:
         self._audit = audit
         self.trail = Trail(
             audit.rate,
@@ -311,9 +312,13 @@ class Auditing:
         )
 
     @classmethod
-    def of(cls, rule: Rule, costs: Costs, belief: Belief) -> "Auditing | None":
-        """Begin, if the rule is audited."""
-        return None if rule.audit is None else cls(rule.audit, _noises(rule.audit, costs, belief))
+    def of(
+        cls, rule: Rule, costs: Costs, belief: Belief, noises: Sequence[float] | None = None
+    ) -> "Auditing | None":
+        """Begin, if the rule is audited; `noises` are those that an audit assumes which began earlier."""
+        if rule.audit is None:
+            return None
+        return cls(rule.audit, noises or _noises(rule.audit, costs, belief))
 
     def check_goes_on(self, costs: Costs, belief: Belief) -> None:
         """Raise if labels may now have a noise outside the range that the audit assumes."""
@@ -349,8 +354,15 @@ class Auditing:
             self.trail.tell(key, y, self.noise(noise_std))
 
     def noise(self, noise_std: float | None) -> float | None:
-        """The noise that a label counts with; None means the audit's own, where it was given one."""
-        return noise_std if self._audit.noise_std is None else None
+        """The noise that a label counts with; None means the audit's own, where it was given one.
+
+        A belief that goes on fitting may find another noise than the audit began with: it counts as the
+        nearest that the audit assumes.
+        """
+        if noise_std is None or self._audit.noise_std is not None:
+            return None
+        least, most = self.trail.noise_stds
+        return min(max(noise_std, least), most)
 
     def report(self) -> AuditReport:
         """What is known by now about errors where nobody asked."""

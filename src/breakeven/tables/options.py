@@ -178,7 +178,7 @@ def read_options(path: str | Path) -> dict[str, Any]:
     for name in given:
         _check_option(path, name)
     for name in ("table", "seed_labels", "out"):
-        if isinstance(given.get(name), str) and given[name] != "-":
+        if isinstance(given.get(name), str) and given[name] not in ("", "-"):
             given[name] = str(Path(path).parent / given[name])
     return given
 

@@ -31,6 +31,11 @@ PriorStd = float | Literal["learn"] | None
 class TypesWithLabels(Protocol):
     """Types and their labels."""
 
+    @property
+    def told(self) -> int:
+        """How many labels were told, of all types."""
+        ...
+
     def count(self) -> Census:
         """The counts over all types."""
         ...
@@ -132,7 +137,12 @@ class AcrossTypes:
     def seen(self) -> dict[str, int]:
         """What a fit made now would rest on: types with labels, changes since the last fit, and arrivals."""
         census = self._labels.count()
-        return {"types": census.told, "changes": self._changes, "rounds": census.arrivals}
+        return {"types": census.told, "changes": self._changed, "rounds": census.arrivals}
+
+    @property
+    def _changed(self) -> int:
+        """Changes since the last fit, where labels fade; before the first fit, the labels told."""
+        return self._changes if self.fitted_at or self._half_life is None else self._labels.told
 
     def fit(self) -> dict[str, Any]:
         """The mean of the types' means, and the upper end of their spread."""
@@ -142,8 +152,8 @@ class AcrossTypes:
         """Go on with what a fit found."""
         self.believe(*checked_prior(parameters))
         seen = self.seen() | {name: parameters[name] for name in SEEN if name in parameters}
+        self._changes = max(self._changed - seen["changes"], 0)
         self.fitted_at, self._rounds = seen["types"], seen["rounds"]
-        self._changes = max(self._changes - seen["changes"], 0)
 
     # -- keeping ---------------------------------------------------------------------------------
 

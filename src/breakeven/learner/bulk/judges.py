@@ -274,6 +274,11 @@ class Met:
         self.types = TypeArrays.of([])
         self.census = np.array(astuple(belief.count()))
 
+    @property
+    def told(self) -> int:
+        """How many labels were told, of all types."""
+        return int(sum(count for _, count in self.known().values()))
+
     def count(self) -> Census:
         """The counts over all types."""
         return Census(*self.census.tolist())
