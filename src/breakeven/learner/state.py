@@ -345,6 +345,8 @@ class State:
                 return self._learning(event)
             case Fitted():
                 parameters, labels = event.parameters, expect.whole("labels", event.labels)
+                if not isinstance(parameters, dict):
+                    expect.refuse("parameters", "named parameters", parameters)
                 return lambda: self.adopt(parameters, labels)
             case Repriced():
                 return self._repricing(event, rules)
