@@ -230,3 +230,21 @@ def test_changes_while_the_first_fit_runs_elsewhere_count_from_its_labels(restor
         learner = Learner.restore(learner.snapshot())
     learner.adopt(run_fit(job))
     assert learner.belief.state()["learnt"]["changes"] == 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"types": "x"}, {"changes": -5}, {"rounds": None}, {"repeats": "q"}, {"noise_from": object}, None],
+)
+def test_parameters_that_no_fit_finds_are_refused_and_change_nothing(wrong):
+    belief = TypeMeans(None, prior_std="learn", forgetting=5.0)
+    learner = Learner(belief, Never(), label_cost=1.0, warmup=3, fitting="outside")
+    for x in ("a", "b", "c"):
+        learner.tell(learner.decide(x).id, 1.0)
+    found, before = run_fit(learner.fit_job()), learner.snapshot()
+    parameters = None if wrong is None else found.parameters | wrong
+    with pytest.raises(InvalidInput, match="expected"):
+        learner.adopt(msgspec.structs.replace(found, parameters=parameters))
+    assert learner.snapshot() == before
+    learner.adopt(found)
+    assert learner.fits == 1

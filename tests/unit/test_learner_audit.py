@@ -493,3 +493,15 @@ def test_an_audit_is_restored_though_the_belief_finds_more_noise_than_its_bound(
     blob = learner.snapshot()
     assert learner.belief.traits.noise_std > 0.5
     assert Learner.restore(blob).snapshot() == blob
+
+
+def test_a_label_counts_in_the_audit_with_the_noise_it_was_asked_at():
+    both = {"nurse": Labeller(1.0, 0.5), "doctor": Labeller(1.0, 2.0)}
+    told = {}
+    for who in (None, "nurse"):
+        learner = Learner(TypeMeans(1.0), Audit(Never(), 0.99, bound=50.0), labellers=both, seed=1)
+        decision = learner.decide("flu")
+        assert (decision.reason, decision.labeller) == ("audited", "nurse")
+        learner.reprice(labellers=both | {"nurse": Labeller(1.0, 1.5)})
+        told[who] = learner.tell(decision.id, 1.0, labeller=who), learner.ledger.audit
+    assert told[None] == told["nurse"]

@@ -1,6 +1,7 @@
 """Rules, beliefs and learners as plain data, both ways: JSON, TOML, and the nearest name for a slip."""
 
 import tomllib
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -278,3 +279,31 @@ def test_a_rule_that_is_refused_leaves_nothing_behind(way):
     assert learner.snapshot() == before
     again = Learner.restore(before)
     assert run(learner, stream) == run(again, stream)
+
+
+# -- rules in rules of one's own -----------------------------------------------------------------------
+
+
+class Either(Rule):
+    """Two rules by turns; the second may be missing."""
+
+    first: Rule
+    second: Rule | None = None
+    more: Any = None
+
+    def decide(self, view):
+        return (self.second if self.second and view.round % 2 else self.first).decide(view)
+
+
+@pytest.mark.parametrize("second", [None, Never(), Threshold(0.5)])
+def test_a_rule_that_may_be_missing_is_read_back_as_it_is(second):
+    rule = Either(Value(), second)
+    assert rule_of(rule_data(rule), [Either]) == rule
+    learner = Learner(TypeMeans(0.5), rule, label_cost=1.0)
+    assert Learner.restore(learner.snapshot(), rules=[Either]).rule == rule
+
+
+@pytest.mark.parametrize("more", [[Never()], (Never(),), {"a": Never()}, print])
+def test_settings_that_cannot_be_written_are_refused_at_the_start(more):
+    with pytest.raises(InvalidInput, match=r"^Either: more: expected"):
+        Learner(TypeMeans(0.5), Either(Never(), None, more), label_cost=1.0)

@@ -191,8 +191,9 @@ class State:
         noise = self.costs.noise_of(labeller)
         awaited = entry.id in self.book.awaited
         if awaited:
-            new = noise if labeller is not None and labeller != entry.asked_of else {}
-            prediction = self.belief.tell(entry.key, entry.x, y, **new)
+            if labeller == entry.asked_of:
+                noise = {}  # as it was when the label was asked for
+            prediction = self.belief.tell(entry.key, entry.x, y, **noise)
         else:
             age = self.rounds - entry.round if entry.decision is not None else 0
             prediction = self.belief.learn(entry.x, y, entry.key, age=age, **noise)
@@ -345,6 +346,8 @@ class State:
                 return self._learning(event)
             case Fitted():
                 parameters, labels = event.parameters, expect.whole("labels", event.labels)
+                if not isinstance(parameters, dict):
+                    expect.refuse("parameters", "named parameters", parameters)
                 return lambda: self.adopt(parameters, labels)
             case Repriced():
                 return self._repricing(event, rules)

@@ -6,7 +6,7 @@ at its default is left out; what a rule remembers is written only once there is 
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec.structs import fields
@@ -40,8 +40,18 @@ def rule_data(rule: Rule) -> dict[str, Any]:
         if isinstance(value, Rule):
             data[name] = rule_data(value)
         elif default is msgspec.NODEFAULT or value != default:
-            data[name] = as_lists(msgspec.to_builtins(value))
+            data[name] = as_lists(_plain(kind, name, value))
     return data
+
+
+def _plain(kind: type[Rule], name: str, value: Any) -> Any:
+    """A setting as plain data; a rule among others would lose its kind."""
+    if isinstance(value, list | tuple | dict) and any(isinstance(one, Rule) for one in _members(value)):
+        expect.refuse(f"{kind.__name__}: {name}", "rules in settings of their own", value)
+    try:
+        return msgspec.to_builtins(value)
+    except TypeError as error:
+        expect.refuse(f"{kind.__name__}: {name}", "a setting of plain data", str(error), described=True)
 
 
 def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
@@ -61,7 +71,7 @@ def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
     for name, value in data.items():
         if name != "kind":
             wanted, _ = known[expect.known(kind.__name__, name, known)]
-            inner = wanted is Rule
+            inner = wanted is Rule or (isinstance(value, dict) and _holds_rule(wanted))
             settings[name] = rule_of(value, own) if inner else _converted(kind, name, value, wanted)
     try:
         return kind(**settings)
@@ -74,6 +84,16 @@ def _converted(kind: type[Rule], name: str, value: Any, wanted: Any) -> Any:
         return msgspec.convert(value, wanted)
     except msgspec.ValidationError as error:
         expect.refuse(f"{kind.__name__}: {name}", "a setting of its type", str(error), described=True)
+
+
+def _members(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
+
+
+def _holds_rule(wanted: Any) -> bool:
+    """Whether a setting of this type is a rule, or may be one."""
+    kinds = get_args(wanted) or (wanted,)
+    return any(isinstance(one, type) and issubclass(one, Rule) for one in kinds)
 
 
 @cache

@@ -150,8 +150,9 @@ class AcrossTypes:
 
     def adopt(self, parameters: dict[str, Any]) -> None:
         """Go on with what a fit found."""
-        self.believe(*checked_prior(parameters))
-        seen = self.seen() | {name: parameters[name] for name in SEEN if name in parameters}
+        mean, std, given = checked_prior(parameters)
+        self.believe(mean, std)
+        seen = self.seen() | given
         self._changes = max(self._changed - seen["changes"], 0)
         self.fitted_at, self._rounds = seen["types"], seen["rounds"]
 
@@ -204,10 +205,11 @@ def learning_job(labels: TypeLabels, across: AcrossTypes) -> dict[str, Any]:
     return {name: packed(column) for name, column in zip(JOINED, columns, strict=True)} | across.seen()
 
 
-def checked_prior(parameters: dict[str, Any]) -> tuple[float, float]:
-    """Mean and spread of the types' means, as a fit found them."""
+def checked_prior(parameters: dict[str, Any]) -> tuple[float, float, dict[str, int]]:
+    """Mean and spread of the types' means, as a fit found them, and what growth counts from."""
     mean = expect.finite("prior_mean", parameters.get("prior_mean"))
-    return mean, expect.positive("prior_std", parameters.get("prior_std"))
+    seen = {name: expect.whole(name, parameters[name]) for name in SEEN if name in parameters}
+    return mean, expect.positive("prior_std", parameters.get("prior_std")), seen
 
 
 def fit_across(job: dict[str, Any]) -> dict[str, Any]:

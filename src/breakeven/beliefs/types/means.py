@@ -6,7 +6,7 @@ parameters. Everything is in the unit of the labels.
 Notation: N labels in all and N_k of type k, awaited ones included; M_k arrivals of type k.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf, sqrt
 from typing import Any, Literal, Self
 
@@ -351,7 +351,8 @@ class TypeMeans:
         """What was searched for, and how the noise was measured."""
         checks = {"noise_std": expect.positive, "prior_mean": expect.finite, "label_scale": expect.positive}
         found = {name: checks[name](name, parameters.get(name)) for name in self._wanted}
-        return found | {name: parameters[name] for name in ("noise_from", "repeats") if name in parameters}
+        how: dict[str, Callable[[str, Any], Any]] = {"noise_from": expect.text, "repeats": expect.whole}
+        return found | {name: how[name](name, parameters[name]) for name in how if name in parameters}
 
     def _take(self, found: dict[str, Any]) -> None:
         """Noise, mean and scale are these from now on; every type is predicted anew."""
