@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from breakeven import GaussianProcess, Learner, Prior, SquaredExponential, Threshold, Value
+from breakeven import (
+    GaussianProcess,
+    Learner,
+    Prior,
+    SquaredExponential,
+    Threshold,
+    Value,
+    VariableUncertainty,
+)
 from breakeven.beliefs import untuned
 from breakeven.beliefs.gp import Parameters
 from breakeven.errors import InvalidInput
@@ -157,3 +165,26 @@ def test_labels_of_any_size_are_told_without_an_error_or_a_warning(belief, size)
         learner.tell(learner.decide(x, force=True).id, label)
     assert learner.fits > 0
     assert np.isfinite(learner.predict(X[0]).mean)
+
+
+@pytest.mark.parametrize("rule", [Threshold(0.5), VariableUncertainty()], ids=["threshold", "variable"])
+def test_without_a_warmup_thresholds_wait_for_the_first_fit_in_any_unit(rule):
+    def decided(unit):
+        random, found = np.random.default_rng(0), []
+        learner = Learner(untuned(1), rule, label_cost=0.1 * unit)
+        for x in random.random((40, 1)):
+            decision = learner.decide(x)
+            found.append((decision.wants_label, decision.reason))
+            if decision.wants_label:
+                learner.tell(decision.id, float(unit * (np.sin(5.0 * x[0]) + 0.3 * random.normal())))
+        return found
+
+    assert decided(1.0) == decided(1e9) == decided(1e-9)
+    assert decided(1.0)[0] == (True, "nothing_known")
+
+
+def test_a_process_that_waits_for_its_first_labels_asks_for_no_more():
+    learner = Learner(untuned(2), Threshold(), label_cost=1.0)
+    decisions = learner.decide_many(np.random.default_rng(0).random((20, 2)))
+    assert [one.wants_label for one in decisions] == [True] * 4 + [False] * 16
+    assert decisions[-1].reason == "enough_on_their_way"

@@ -23,6 +23,7 @@ from breakeven.learner.book import Book, Entry, Warmup, taken
 from breakeven.learner.costs import Costs
 from breakeven.learner.trail import Auditing
 from breakeven.rules import RULES, Draws, Rule, rule_of
+from breakeven.rules.audit import AUDIT_REASONS
 from breakeven.values import (
     Arrived,
     By,
@@ -366,10 +367,10 @@ class State:
         if (known := self.book.find(expect.name_of("id", decision.id))) is not None:
             raise taken(known, "it arrived before")
         predicted = None
-        if decision.reason == "audited":
+        if decision.reason in AUDIT_REASONS and self.auditing is None:
+            expect.refuse("reason", "another, as this learner has no audit", decision.reason)
+        if decision.reason == "audited" and self.auditing is not None:
             predicted = expect.finite("predicted", event.predicted)
-            if self.auditing is None:
-                expect.refuse("reason", "another, as this learner has no audit", decision.reason)
             self.auditing.check_drawn(decision, self.earlier + event.number)
 
         def arrive() -> None:

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from breakeven.errors import expect
-from breakeven.rules.rule import Rule
+from breakeven.rules.rule import Rule, while_noise_is_unknown
 from breakeven.values import Verdict, View
 
 ALWAYS = Verdict(True, reason="always")
@@ -110,6 +110,8 @@ class VariableUncertainty(Rule):
 
     def decide(self, view: View) -> Verdict:
         """Compare with θ, unless the budget is used up."""
+        if (waiting := while_noise_is_unknown(view)) is not None:
+            return waiting
         if isinf(view.uncertainty):
             return Verdict(True, nan, self.reason(True, True, False))
         compare, over = READINGS[self.reading].compare, self._over_budget

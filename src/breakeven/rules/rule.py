@@ -89,6 +89,17 @@ class Rule(msgspec.Struct):
         return {"kind": type(self).__name__, **{name: _plain(value) for name, value in asdict(self).items()}}
 
 
+def while_noise_is_unknown(view: View) -> Verdict | None:
+    """The answer for a process whose noise was never fitted: no threshold has a meaning yet.
+
+    It buys as many labels as a first fit may need, two more than there are dimensions, and waits for them.
+    """
+    if view.traits.noise_known or view.traits.dim is None:
+        return None
+    wanted = view.labels < view.traits.dim + 2
+    return Verdict(wanted, reason="nothing_known" if wanted else "enough_on_their_way")
+
+
 class Wrapper(Rule):
     """A rule around another rule. Whatever a subclass does not override is passed to the rule inside.
 

@@ -4,7 +4,7 @@ from math import inf
 from typing import Literal
 
 from breakeven.errors import expect
-from breakeven.rules.rule import Rule
+from breakeven.rules.rule import Rule, while_noise_is_unknown
 from breakeven.theory import threshold
 from breakeven.values import Verdict, View
 
@@ -44,6 +44,8 @@ class Threshold(Rule):
     def decide(self, view: View) -> Verdict:
         """Algorithm 1, line 4, and Algorithm 2, line 2."""
         traits, clock, labels = view.traits, view.arrivals, view.labels
+        if not traits.noise_known and (waiting := while_noise_is_unknown(view)) is not None:
+            return waiting
         first = labels == 0 and clock is not None
         if clock is None or self.clock == "stream":
             clock = view.round
