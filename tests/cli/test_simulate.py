@@ -305,7 +305,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["words", "json"])
-@pytest.mark.parametrize(("make", "words", "message"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize(
+    ("make", "words", "message"),
+    [
+        pytest.param(*case, id=name, marks=[pytest.mark.slow] if name == "a thousand columns" else [])
+        for name, case in BAD.items()
+    ],
+)
 def test_bad_input_is_one_line_that_names_the_place(capsys, own, make, words, message, as_json):
     path = own / "bad [1].data"
     if make is not None:

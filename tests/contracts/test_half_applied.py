@@ -29,7 +29,7 @@ from breakeven.errors import ListenerFailed, TornLearner
 from breakeven.learner import run_fit
 
 PACKAGE = str(Path(breakeven.__file__).parent)
-SOME, FEW, MANY = 16, 4, 300  # lines tried: in the short run, of a fit in it, and of a fit in the long run
+SOME, FEW, MANY = 10, 3, 300  # lines tried: in the short run, of a fit in it, and of a fit in the long run
 LONG = 20_000  # lines: there is a fit in it
 
 

@@ -35,7 +35,16 @@ STREAMS = {
 }
 
 
-@pytest.mark.parametrize(("frame", "options"), STREAMS.values(), ids=STREAMS)
+SLOW_STREAMS = ("the paper's rule first", "everyone", "seed labels")
+
+
+@pytest.mark.parametrize(
+    ("frame", "options"),
+    [
+        pytest.param(*stream, id=name, marks=[pytest.mark.slow] if name in SLOW_STREAMS else [])
+        for name, stream in STREAMS.items()
+    ],
+)
 def test_equal_spend_is_never_more_and_random_is_within_one_label_of_it(frame, options):
     outcome = bill_of(frame, compare=True, **options)
     ours, price = outcome.rows[2].spend, outcome.run.cases.label_costs(options.get("cost")).max()
