@@ -8,7 +8,7 @@ import scipy.linalg  # noqa: F401
 from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
-settings.register_profile("test", deadline=None, derandomize=True)
+settings.register_profile("test", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile(
     "proof", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
 )
