@@ -13,7 +13,7 @@ from breakeven import GaussianProcess, Learner, SquaredExponential, Threshold, s
 from breakeven.beliefs.gp import Parameters
 from breakeven.beliefs.gp.exact import ExactSolver
 
-ARRIVALS = 20 * settings().max_examples
+ARRIVALS = 20_000 if settings().max_examples >= 1000 else 2_000
 NOISE_STD = 0.1
 KERNEL = SquaredExponential(lengthscale=0.2)
 BLOCK = 64
