@@ -21,6 +21,8 @@ from breakeven.files import UnwritableFolder, write
 class Source:
     """A data file: its name, its origin and the SHA-256 it must have; `member` names it inside a zip archive.
 
+    Without a `url` it cannot be downloaded as it is.
+
     >>> SUPERNOVA.filename, SUPERNOVA.size
     ('davis2007_supernova.txt', 4992)
     """
@@ -287,6 +289,8 @@ def _reason(error: BaseException) -> str:
 
 
 def _how_to_get(source: Source) -> str:
+    if not source.url:
+        return _own_copy(source)
     return f"run `breakeven datasets fetch {source.name}`, or {_own_copy(source)}"
 
 
