@@ -29,8 +29,8 @@ from breakeven.errors import ListenerFailed, TornLearner
 from breakeven.learner import run_fit
 
 PACKAGE = str(Path(breakeven.__file__).parent)
-SOME, FEW, MANY = 10, 3, 300  # lines tried: in the short run, of a fit in it, and of a fit in the long run
-LONG = 20_000  # lines: there is a fit in it
+SOME, MANY = 10, 300  # lines tried, evenly spread: in the short run, and of a fit in the long one
+LONG = 5_000  # lines: there is a fit in it
 
 
 class CutOff(Exception):
@@ -42,6 +42,7 @@ class Tracer:
 
     def __init__(self, at=None):
         self.at, self.lines, self.raised = at, 0, False
+        self.first, self.last = {}, {}  # when each line of the source was executed
 
     def __call__(self, frame, event, argument):
         path = frame.f_code.co_filename
@@ -49,6 +50,9 @@ class Tracer:
             return None
         if event == "line" and not self.raised:
             self.lines += 1
+            place = path, frame.f_lineno
+            self.first.setdefault(place, self.lines)
+            self.last[place] = self.lines
             if self.lines == self.at:
                 self.raised = True
                 raise CutOff
@@ -148,13 +152,17 @@ VERBS = {
 }
 
 
-def tried(lines, every):
-    """The lines to raise at: all, or some of them; few where a fit makes a verb long."""
-    if every and lines <= LONG:
-        return range(1, lines + 1)
-    count = MANY if every else SOME if lines <= LONG else FEW
-    ends = {*range(1, count), *range(lines - count, lines + 1)} if every else set()
-    return sorted(ends | {*np.linspace(1, lines, min(count, lines)).astype(int).tolist()})
+def tried(counted, every):
+    """The executed lines to raise at: all, or some of them.
+
+    A fit repeats the same lines many thousand times: of it, each line of the source at its first and its last
+    time, and some in between.
+    """
+    if every and counted.lines <= LONG:
+        return range(1, counted.lines + 1)
+    spread = np.linspace(1, counted.lines, min(MANY if every else SOME, counted.lines)).astype(int).tolist()
+    ends = [*counted.first.values(), *counted.last.values()] if every else []
+    return sorted({*spread, *ends})
 
 
 def check(name, verb, *, every):
@@ -171,7 +179,7 @@ def check(name, verb, *, every):
         replayed.apply(event)
         stages.append(replayed.snapshot())
     torn = 0
-    for line in tried(counted.lines, every):
+    for line in tried(counted, every):
         learner, heard = Learner.restore(blob), []
         learner.listen(heard.append)
         with pytest.raises((CutOff, ListenerFailed)) as raised:
