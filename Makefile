@@ -39,7 +39,7 @@ test: lint
 	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK)
 	cd research && ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK)
 
-# Everything, also what is slow, with a thousand examples of every property.
+# Everything, also what is slow, with hundreds to thousands of examples of every property.
 proof: $(READY)
 	HYPOTHESIS_PROFILE=proof $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 	cd research && HYPOTHESIS_PROFILE=proof ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)

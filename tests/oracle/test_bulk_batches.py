@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from breakeven import Learner, Threshold, TypeMeans
 from breakeven.learner import bulk
-from tests.oracle.type_streams import RULES, arrivals, eventful, one_by_one, small_sizes
+from tests.oracle.type_streams import EXAMPLES, RULES, arrivals, eventful, one_by_one, small_sizes
 
 pytest.importorskip("numba")
 
@@ -48,7 +48,7 @@ def tell_a_third(learner):
 
 
 @pytest.mark.parametrize("rule", list(RULES))
-@settings(max_examples=12)
+@settings(max_examples=EXAMPLES)
 @given(
     before=arrivals, first=arrivals, second=arrivals, seed=st.integers(0, 2**40),
     keep=st.sampled_from([0, 3, 40, 10_000]), cost=st.sampled_from([1e-6, 0.1, 7.3, 1e5]),

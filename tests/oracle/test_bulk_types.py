@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from breakeven import Always, Learner, Threshold, TypeMeans, simulate, theory
 from breakeven.learner import bulk
 from breakeven.learner.bulk import lookups, stream
-from tests.oracle.type_streams import HARD, RULES, arrivals, eventful, one_by_one, small_sizes
+from tests.oracle.type_streams import EXAMPLES, HARD, RULES, arrivals, eventful, one_by_one, small_sizes
 
 pytest.importorskip("numba")
 
@@ -59,7 +59,7 @@ def assert_same_before(make, xs, ys, ids=None):
 
 
 @pytest.mark.parametrize("rule", list(RULES))
-@settings(max_examples=12)
+@settings(max_examples=EXAMPLES)
 @given(
     before=arrivals, first=arrivals, second=arrivals, with_truth=st.booleans(), seed=st.integers(0, 2**40),
     keep=st.sampled_from([0, 3, 40, 10_000]), cost=st.sampled_from([1e-6, 0.1, 7.3, 1e5]),
@@ -79,7 +79,7 @@ def test_any_stream_is_the_loop(rule, before, first, second, with_truth, seed, k
 
 
 @pytest.mark.parametrize("rule", list(RULES))
-@settings(max_examples=12)
+@settings(max_examples=EXAMPLES)
 @given(before=arrivals, rows=arrivals)
 def test_what_was_believed_before_a_label_is_that_of_the_loop(rule, before, rows):
     def make():

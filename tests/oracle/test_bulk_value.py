@@ -16,7 +16,7 @@ from tests.oracle.test_bulk_batches import assert_same as assert_same_batches
 from tests.oracle.test_bulk_batches import tell_a_third
 from tests.oracle.test_bulk_types import assert_same as assert_same_streams
 from tests.oracle.test_bulk_types import assert_same_before
-from tests.oracle.type_streams import NAMES, eventful, one_by_one, small_sizes
+from tests.oracle.type_streams import EXAMPLES, NAMES, eventful, one_by_one, small_sizes
 
 pytest.importorskip("numba")
 
@@ -64,7 +64,7 @@ def typed(types, rounds=1500):
 
 
 @pytest.mark.parametrize("prior_std", PRIORS)
-@settings(max_examples=25)
+@settings(max_examples=2 * EXAMPLES)
 @given(
     before=arrivals, first=arrivals, second=arrivals, with_truth=st.booleans(), lessons=st.booleans(),
     scored=st.sampled_from(["truth", "labels"]),
@@ -77,7 +77,7 @@ def test_any_stream_is_the_loop(prior_std, before, first, second, with_truth, le
 
 
 @pytest.mark.parametrize("prior_std", PRIORS)
-@settings(max_examples=25)
+@settings(max_examples=2 * EXAMPLES)
 @given(
     before=arrivals, first=arrivals, second=arrivals, lessons=st.booleans(),
     scored=st.sampled_from(["truth", "labels"]),
@@ -90,7 +90,7 @@ def test_any_batch_is_the_loop(prior_std, before, first, second, lessons, scored
 
 
 @pytest.mark.parametrize("prior_std", PRIORS)
-@settings(max_examples=25)
+@settings(max_examples=2 * EXAMPLES)
 @given(
     before=arrivals, rows=arrivals, scored=st.sampled_from(["truth", "labels"]),
     horizon=st.sampled_from([None, 1, 100, 1000]), cost=st.sampled_from(list(COSTS.values())),

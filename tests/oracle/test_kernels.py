@@ -129,7 +129,7 @@ def test_points_as_far_apart_as_numbers_may_be_are_uncorrelated(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@settings(max_examples=10)
+@settings(max_examples=settings().max_examples // 6)
 @given(seed=st.integers(0, 2**32 - 1), dim=st.integers(1, 5), spread=st.floats(0.01, 10.0))
 def test_kernel_matrices_are_positive_semi_definite(kernel, seed, dim, spread):
     X = spread * np.random.default_rng(seed).normal(size=(25, dim))

@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from breakeven import Always, Never, RandomSelect, Threshold, Value, VariableUncertainty
@@ -23,6 +24,7 @@ RULES = {
     "value": Value(),
     "value_until": Value(horizon=130),
 }
+EXAMPLES = settings().max_examples // 5  # of a property that is tried under every rule
 NAMES = ["a", "b", b"a", 3, -7, 2**62, ("a", 3), ("a", ("b", b"c"))]
 HARD = [1e16, 1.0, -1e16, 1e100, -1e100, 1e-300, 5e-324, -5e-324, 2.0**-1030, 0.1, 1 / 3, -0.0, 2.0**53, 0.5]
 

@@ -208,4 +208,4 @@ class Verbs(RuleBasedStateMachine):
 
 
 TestVerbs = Verbs.TestCase
-TestVerbs.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestVerbs.settings = settings(stateful_step_count=30)

@@ -300,7 +300,7 @@ def test_compiled_loops_decide_as_one_by_one(rule, whole):
     assert both_ways(frame, rule=rule).learner.rounds == 3000
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings().max_examples // 2)
 @given(
     rows=st.integers(40, 600), types=st.integers(1, 80), seed=st.integers(0, 99),
     cost=st.sampled_from([1e-9, 0.1, 1.0, 30.0, 1e6]), error_cost=st.sampled_from([0.3, 1.0, 7.0]),
