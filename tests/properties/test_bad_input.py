@@ -5,7 +5,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from breakeven import (
@@ -778,6 +778,7 @@ def answer(id="new", wants_label=True, cost=1.0, reason="x", by="rule"):
 
 @pytest.mark.parametrize("verb", list(VERBS))
 @given(kind=st.sampled_from(list(BELIEFS)), a=JUNK, b=JUNK)
+@example(kind="types", a=0, b=1)  # a whole number where a float is stored
 def test_anything_at_all_is_either_taken_or_refused_without_a_trace(verb, kind, a, b):
     learner = busy(kind)
     before = learner.snapshot()

@@ -410,7 +410,7 @@ class State:
 
 
 def _checked_decision(decision: Any) -> Decision:
-    """A decision that an event holds, if every field is what it should be and can be stored."""
+    """A decision that an event holds, as it is read back once stored, if every field is what it should be."""
     if not isinstance(decision, Decision):
         expect.refuse("decision", "a Decision", decision)
     expect.name_of("id", decision.id)
@@ -420,10 +420,9 @@ def _checked_decision(decision: Any) -> Decision:
     expect.text("reason", decision.reason)
     expect.one_of("by", decision.by, DECIDERS)
     try:
-        READER.decode(WRITER.encode(decision))
+        return READER.decode(WRITER.encode(decision))
     except (TypeError, ValueError, OverflowError) as error:
         expect.refuse("decision", "plain text and numbers in every field", str(error), described=True)
-    return decision
 
 
 def _failure(listener: Listener, event: Event) -> BaseException | None:
