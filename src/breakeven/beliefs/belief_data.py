@@ -51,8 +51,8 @@ def belief_kind(name: Any, own: Iterable[type[Belief]] = ()) -> type[Belief]:
 
 
 @cache
-def _arguments(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(signature(kind).parameters)
+def _arguments(kind: type[Any]) -> frozenset[str]:
+    return frozenset(signature(kind).parameters)
 
 
 def belief_of(data: Any, own: Iterable[type[Belief]] = ()) -> Belief:
@@ -69,8 +69,10 @@ def belief_of(data: Any, own: Iterable[type[Belief]] = ()) -> Belief:
     kind = belief_kind(data["kind"], own)
     config = {name: value for name, value in data.items() if name != "kind"}
     if kind in BELIEFS:
+        arguments = _arguments(kind)  # type: ignore[arg-type]
         for name in config:
-            expect.known(kind.__name__, name, _arguments(kind))  # type: ignore[arg-type]
+            if name not in arguments:
+                expect.known(kind.__name__, name, arguments)
     try:
         return kind.of(config)
     except BreakevenError:

@@ -68,11 +68,11 @@ class Entry(msgspec.Struct, gc=False):
 
 
 class Book:
-    """Entries by id, and the money spent. `release` is called with the key of a forgotten told label."""
+    """Entries by id, and the money spent. Each of `releases` is called with a forgotten told label's key."""
 
-    def __init__(self, keep: int, release: Callable[[int], None]) -> None:
+    def __init__(self, keep: int, *releases: Callable[[int], None]) -> None:
         self.keep = keep
-        self._release = release
+        self.releases = releases
         self.awaited: dict[str, Entry] = {}
         # told, not asked about, withdrawn or learnt; what was not asked about becomes an entry when needed
         self._settled: dict[str, Entry | PassedBy] = {}
@@ -204,7 +204,8 @@ class Book:
                     del self._moved[id]
             oldest = self._settled.pop(id)
         if isinstance(oldest, Entry) and oldest.y is not None:
-            self._release(oldest.key)
+            for release in self.releases:
+                release(oldest.key)
 
     def tell(self, entry: Entry, y: float, labeller: str | None) -> None:
         """A label came, asked for or not."""

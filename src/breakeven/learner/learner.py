@@ -140,7 +140,7 @@ class Learner:
         if state.listeners:
             state.announce(Told(state.number, state.name, entry.id, y, labeller))
         else:
-            state.done()
+            state.phase = WHOLE
         fitted = state.belief.fit_due(warm=state.warmup.over) and self._fit_inside()
         return self._predict(entry.x) if fitted else prediction
 

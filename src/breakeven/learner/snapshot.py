@@ -19,12 +19,15 @@ from breakeven.learner.state import State
 from breakeven.rules import Rule, rule_data, rule_of
 from breakeven.values import Labeller
 
-ARGUMENTS = ("label_cost", "labellers", "error_cost", "warmup", "seed", "keep", "name", "fitting")
+ARGUMENTS = {
+    "belief", "rule", "label_cost", "labellers", "error_cost", "warmup", "seed", "keep", "name", "fitting"
+}  # fmt: skip
 MARK = b"breakeven"
 FORMAT_VERSION = 1
 DIGEST = 32  # bytes
 HEAD = len(MARK) + 2 + 1 + DIGEST  # mark, version, whether it is keyed, digest
 LONGEST_KEY = 64  # bytes, as BLAKE2b takes them
+CONTENT = msgspec.msgpack.Decoder(dict[str, Any])
 
 
 # -- plain data --------------------------------------------------------------------------------------
@@ -51,11 +54,12 @@ def parts_of(
     config: Any, rules: Sequence[type[Rule]], beliefs: Sequence[type[Belief]]
 ) -> tuple[Belief, Rule, dict[str, Any]]:
     """Belief, rule and the other arguments of a learner, from plain data."""
-    if not isinstance(config, dict) or not {"belief", "rule"} <= set(config):
+    if not isinstance(config, dict) or not {"belief", "rule"} <= config.keys():
         expect.refuse("config", "plain data with a belief and a rule", config)
+    for name in config:
+        if name not in ARGUMENTS:
+            expect.known("config", name, ARGUMENTS)
     arguments = {name: value for name, value in config.items() if name not in ("belief", "rule")}
-    for name in arguments:
-        expect.known("config", name, ARGUMENTS)
     if isinstance(arguments.get("labellers"), dict):
         try:
             arguments["labellers"] = msgspec.convert(arguments["labellers"], dict[str, Labeller])
@@ -158,7 +162,7 @@ def unseal(blob: Any, key: bytes | None = None) -> dict[str, Any]:
         wrong = "damaged or cut short" if key is None else "damaged, or made with another key"
         raise SnapshotError(f"snapshot: expected whole bytes, got a digest that differs: {wrong}")
     try:
-        content: dict[str, Any] = msgspec.msgpack.decode(body, type=dict[str, Any])
+        content: dict[str, Any] = CONTENT.decode(body)
     except Exception as error:
         raise _unreadable(error) from error
     return content

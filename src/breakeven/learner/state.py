@@ -79,7 +79,7 @@ class State:
         self.fits = 0
         self.ambiguous = 0
         self.warmup = Warmup(expect.whole("warmup", warmup))
-        self.book = Book(expect.whole("keep", keep), self._release)
+        self.book = Book(expect.whole("keep", keep))
         self.phase = WHOLE
         self.listeners: list[Listener] = []
         self.costs, self.quote = costs, costs.quote()
@@ -92,14 +92,10 @@ class State:
         self.rule_observes = type(rule).observe is not Rule.observe
         self.rule_follows = self.rule_observes or auditing is not None
         self.rule_sees_all = not (self.rule_is_ours and len(rule.layers) == 1) or bool(self.costs.labellers)
+        forgotten = self.belief.release  # no method of ours: a state in a circle is freed late
+        self.book.releases = (forgotten,) if auditing is None else (forgotten, auditing.trail.release)
         if rule.reservoir:
             self.belief.watch(rule.reservoir)
-
-    def _release(self, key: int) -> None:
-        """Nobody will change the label with this key any more."""
-        self.belief.release(key)
-        if self.auditing is not None:
-            self.auditing.trail.release(key)
 
     # -- whole or torn ---------------------------------------------------------------------------
 
@@ -119,10 +115,6 @@ class State:
                 "learner: expected a whole one, got a torn one: a call was cut off in the middle of a "
                 "change; restore it from its last snapshot and the events after that"
             )
-
-    def done(self) -> None:
-        """The change is complete, and there are no listeners."""
-        self.phase = WHOLE
 
     def announce(self, event: Event) -> None:
         """The change is complete: tell all listeners, whichever of them fail."""
@@ -192,7 +184,7 @@ class State:
         noise = self.costs.noise_of(labeller)
         awaited = entry.id in self.book.awaited
         if awaited:
-            if labeller == entry.asked_of:
+            if noise and labeller == entry.asked_of:
                 noise = {}  # as it was when the label was asked for
             prediction = self.belief.tell(entry.key, entry.x, y, **noise)
         else:

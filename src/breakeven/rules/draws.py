@@ -18,8 +18,10 @@ def name_words(name: str) -> list[int]:
     >>> name_words(""), len(name_words("clinic"))
     ([], 2)
     """
-    digest = blake2b(name.encode(), digest_size=16).digest() if name else b""
-    return [int.from_bytes(digest[i : i + 8], "big") for i in range(0, len(digest), 8)]
+    if not name:
+        return []
+    digest = blake2b(name.encode(), digest_size=16).digest()
+    return [int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:], "big")]
 
 
 class Draws:

@@ -6,6 +6,7 @@ at its default is left out; what a rule remembers is written only once there is 
 
 from collections.abc import Iterable
 from functools import cache
+from types import UnionType
 from typing import Any, get_args
 
 import msgspec
@@ -80,6 +81,8 @@ def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
 
 
 def _converted(kind: type[Rule], name: str, value: Any, wanted: Any) -> Any:
+    if type(value) in (get_args(wanted) if isinstance(wanted, UnionType) else (wanted,)):
+        return value
     try:
         return msgspec.convert(value, wanted)
     except msgspec.ValidationError as error:

@@ -36,6 +36,7 @@ def __getattr__(name: str) -> Any:
     for library, names in ((blas, _ROUTINES["blas"]), (lapack, _ROUTINES["lapack"])):
         for routine in names:
             globals()[routine] = getattr(library, routine)
+    globals().pop("__getattr__", None)  # a module without it gives its names faster
     return globals()[name]
 
 
@@ -90,7 +91,7 @@ class OneThread:
 
 def _libraries() -> list[tuple[Count, Limit]]:
     """How to count and to limit the threads of every BLAS that is loaded, NumPy's and SciPy's."""
-    __getattr__("ddot")  # SciPy's has to be there
+    import scipy.linalg.blas  # noqa: F401 - it has to be there
     from threadpoolctl import ThreadpoolController  # looks at every library loaded: not at import
 
     return [_handles(one) for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]

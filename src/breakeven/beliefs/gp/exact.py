@@ -419,21 +419,22 @@ class ExactSolver(LabelledPoints):
         told, L = read_told(self.dim, state["told"], len(keys)), Factor.of(len(keys), state["L"])
         awaited = self._read_awaited(state, len(keys))
         reservoir = read_reservoir(self.dim, state["reservoir"], len(keys), len(awaited.keys))
-        self._take(parameters)
+        if parameters != self.parameters:
+            self._take(parameters)
+        self.parameters, self._mean = parameters, parameters.mean  # a mean of −0 equals one of 0
         self.keys, self._told, self._L = keys, told, L
         self._awaited, self._fresh, self.reservoir = awaited, None, reservoir
 
     def _read_awaited(self, state: dict[str, Any], n: int) -> AwaitedPoints:
-        awaited = AwaitedPoints(self.dim, n)
-        awaited.keys, awaited.noise = read_keys(state["awaited"]), state["awaited_noise"][:]
-        p = len(awaited.keys)
-        if len(awaited.noise) != p or not all(
-            type(one) is float and 0.0 <= one < inf for one in awaited.noise
-        ):
+        keys, noise = read_keys(state["awaited"]), state["awaited_noise"]
+        p, awaited = len(keys.all), AwaitedPoints(self.dim, n)
+        points, V, R = state["awaited_points"], state["V"], state["R"]
+        if not p and noise == [] and points == V == R == b"":
+            return awaited
+        if len(noise) != p or not all(type(one) is float and 0.0 <= one < inf for one in noise):
             raise ValueError("expected one noise for every label awaited")
-        points, V = floats(state["awaited_points"], p, self.dim), floats(state["V"], p, n)
-        R = floats(state["R"], p, p)
-        if p:
-            awaited.points, awaited.V = GrowingTable(self.dim, points), GrowingTable(n, V)
-            awaited.R.load(R)
+        awaited.keys, awaited.noise = keys, noise[:]
+        awaited.points = GrowingTable(self.dim, floats(points, p, self.dim))
+        awaited.V = GrowingTable(n, floats(V, p, n))
+        awaited.R.load(floats(R, p, p))
         return awaited

@@ -8,7 +8,7 @@ the new columns are old ones plus a multiple of a running sum, a panel of column
 """
 
 from collections.abc import Callable
-from math import sqrt
+from math import prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -49,9 +49,7 @@ def floats(data: Any, *shape: int) -> Array:
     >>> floats(np.ones(2).tobytes(), 1, 2)
     array([[1., 1.]])
     """
-    count = 1
-    for length in shape:
-        count *= length
+    count = prod(shape)
     if type(data) is not bytes or min(shape) < 0 or len(data) != 8 * count:
         raise ValueError(f"expected the bytes of {count} numbers")
     if not count:
@@ -76,18 +74,19 @@ class GrowingTable:
     """
 
     def __init__(self, width: int, rows: Array | None = None) -> None:
-        self.size = 0 if rows is None else len(rows)
-        self.width = width
-        self._start = 0
-        self._data = np.empty((0, width)) if rows is None else np.array(rows, dtype=float, order="C")
-        self._look()
+        self._data = np.empty((0, width)) if rows is None else rows.copy()
+        self.size, self.width, self._start = len(self._data), width, 0
+        self._show(self._data)
 
     def __reduce__(self) -> Any:
         """Copies are made anew: a copied view would not look at the copied data."""
         return type(self), (self.width, self.all)
 
     def _look(self) -> None:
-        self.all = self._data[self._start : self._start + self.size, : self.width]
+        self._show(self._data[self._start : self._start + self.size, : self.width])
+
+    def _show(self, all: Array) -> None:
+        self.all = all
 
     def append(self, row: Array | float) -> None:
         """One more row at the end."""
@@ -355,12 +354,12 @@ class Factor:
     def append(self, row: Array, pivot: float) -> None:
         """One more row: its entries left of the diagonal, and the diagonal."""
         b, r = divmod(self.size, ROWS_PER_BLOCK)
-        if b == len(self._packed) or len(self._packed[b]) == _entries(r):
+        start = _entries(r)
+        if b == len(self._packed) or start == len(self._packed[b]):
             self._make_room(b, r, r + 1)
         if b:
             self._left[b][r] = row[: b * ROWS_PER_BLOCK]
             row = row[b * ROWS_PER_BLOCK :]
-        start = _entries(r)
         packed = self._packed[b]
         packed[start : start + r] = row
         packed[start + r] = pivot

@@ -41,6 +41,13 @@ PAYS, PAYS_NO_LONGER = 0.4, 0.6  # rank over labels, to go over to a dictionary 
 FitSchedule = Literal["after_warmup", "every_label", "growing"] | None
 
 
+class MadeOfFields(msgspec.Struct):
+    """The arguments of a process that are not single numbers or words, read from plain data."""
+
+    kernel: Kernel | None = None
+    prior: Prior | None = None
+
+
 class SolverChoice:
     """Chooses the solver; `tried_at` is the number of labels at the last try of a dictionary.
 
@@ -379,7 +386,7 @@ class GaussianProcess:
 
         Without a prior, "growing" waits for dim + 2 labels: fewer cannot tell the parameters apart.
         """
-        if self.labels == 0:
+        if self.fit_schedule is None or self.labels == 0:
             return False
         match self.fit_schedule:
             case "every_label":
@@ -450,9 +457,8 @@ class GaussianProcess:
     @classmethod
     def of(cls, config: dict[str, Any]) -> Self:
         """A new belief from what `config` gave."""
-        kernel = msgspec.convert(config.get("kernel"), Kernel | None)
-        prior = msgspec.convert(config.get("prior"), Prior | None)
-        return cls(**{"noise_std": None, **config, "kernel": kernel, "prior": prior})
+        made = msgspec.convert(config, MadeOfFields)
+        return cls(**{"noise_std": None, **config, "kernel": made.kernel, "prior": made.prior})
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
@@ -484,9 +490,7 @@ class GaussianProcess:
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave; raises where its parts do not fit together."""
-        counts = [state[name] for name in ("clock", "fitted_at", "changes", "tried_at")]
-        if not all(type(one) is int and one >= 0 for one in counts):
-            raise ValueError("expected counts")
+        counts = [expect.whole(name, state[name]) for name in ("clock", "fitted_at", "changes", "tried_at")]
         fitted = expect.truth("fitted", state["fitted"])
         parameters = checked_parameters(state["parameters"], self.dim, self.forgetting)
         solver, kind = self.solver, state["kind"]

@@ -9,6 +9,7 @@ with noise variance σ² takes c²/(s² + σ²) off that arrival's variance; the
 docs/value.md derives it.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from math import exp, expm1, log, sqrt
 from typing import Any
@@ -28,6 +29,8 @@ GOLDEN_TURN, FULL_TURN = (
 EXACT_ROUNDS = 8  # arrivals to come that are summed one by one
 QUADRATURE_POINTS = 12
 
+NO_ROWS, NO_VARIANCES = np.empty((0, 0)), np.empty(0)
+
 
 class Reservoir:
     """An even sample of the arrivals, `most` at most; `awaited` holds W.
@@ -40,14 +43,25 @@ class Reservoir:
     [[0.0], [2.0], [5.0]]
     """
 
-    def __init__(self, dim: int, most: int) -> None:
+    variances: Array
+
+    def __init__(
+        self,
+        dim: int,
+        most: int,
+        marks: Sequence[int] = (),
+        points: Array | None = None,
+        V: Array = NO_ROWS,
+        W: Array = NO_ROWS,
+        variances: Array = NO_VARIANCES,
+    ) -> None:
         self.most = most
         self.dim = dim
         self.seen = 0
         self._share = FULL_TURN
-        self._marks: list[int] = []
-        self._points, self._V, self.awaited = GrowingTable(dim), GrowingTable(0), GrowingTable(0)
-        self.variances = np.empty(0)
+        self._marks = list(marks)
+        self._points = GrowingTable(dim, points)
+        self.know(V, W, variances)
 
     @property
     def size(self) -> int:
@@ -130,11 +144,8 @@ class Reservoir:
 
     def know(self, V: Array, W: Array, variances: Array) -> None:
         """Take up what a solver knows of the points kept."""
-        self._V, self.awaited, self.variances = (
-            GrowingTable(V.shape[1], V),
-            GrowingTable(self.size, W),
-            variances.copy(),
-        )
+        self._V, self.awaited = GrowingTable(V.shape[1], V), GrowingTable(self.size, W)
+        self.variances = variances.copy()
 
     # -- keeping ---------------------------------------------------------------------------------
 
@@ -154,15 +165,20 @@ class Reservoir:
     @classmethod
     def of(cls, dim: int, state: dict[str, Any]) -> "Reservoir":
         """The reservoir that `state` wrote; raises where its parts do not fit together."""
-        reservoir = cls(dim, state["most"])
         marks, (features, V), (awaited, W) = state["marks"], state["V"], state["W"]
         if type(marks) is not list or not 0 < state["share"] <= FULL_TURN.bit_length():
             raise ValueError("expected marks, and a share of all")
+        size = len(marks)
+        reservoir = cls(
+            dim,
+            state["most"],
+            marks,
+            floats(state["points"], size, dim),
+            floats(V, size, features),
+            floats(W, awaited, size),
+            floats(state["variances"], size),
+        )
         reservoir.seen, reservoir._share = state["seen"], 1 << (state["share"] - 1)
-        reservoir._marks = list(marks)
-        size = reservoir.size
-        reservoir._points = GrowingTable(dim, floats(state["points"], size, dim))
-        reservoir.know(floats(V, size, features), floats(W, awaited, size), floats(state["variances"], size))
         return reservoir
 
 

@@ -273,9 +273,8 @@ class KeyList:
 class ToldTable(GrowingTable):
     """The labels told, a column each: point, noise, y and one number more; X and `last` are at hand."""
 
-    def _look(self) -> None:
-        super()._look()
-        self.X, self.last = self.all[:-3], self.all[-1]
+    def _show(self, all: Array) -> None:
+        self.all, self.X, self.last = all, all[:-3], all[-1]
 
     @property
     def y(self) -> Array:

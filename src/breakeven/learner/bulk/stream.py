@@ -32,7 +32,7 @@ from breakeven.learner.bulk.arrays import (
 )
 from breakeven.learner.bulk.judges import COMPILED_RULES, Reasons, judge_for, rates_agree
 from breakeven.learner.bulk.lookups import Spreads
-from breakeven.learner.state import CHANGING, State
+from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Value
 from breakeven.values import Decision, Prediction
 
@@ -109,7 +109,7 @@ def decide_many(state: State, points: Points) -> list[Decision]:
         enter([Entry(decisions[i].id, key + 1 + i, x, decisions[i]) for i, x in cases])
     state.book.buy_many(len(asked), state.quote.cost)
     state.number += len(points)
-    state.done()
+    state.phase = WHOLE
     return decisions
 
 
@@ -156,7 +156,7 @@ def replay(
     state.book.buy_many(labels, state.quote.cost)
     state.book.settle_many(entries)
     state.number += len(points) + labels
-    state.done()
+    state.phase = WHOLE
     if not full:
         return Passed(out, None, None, run.judge.propensity)
     codes = np.concatenate([one.codes for one in reasons]) if reasons else np.empty(0, dtype=np.uint8)
