@@ -3,7 +3,7 @@
 A belief knows nothing of prices, rounds or rules.
 """
 
-from breakeven.beliefs.belief import Belief, Watching
+from breakeven.beliefs.belief import Aiming, Belief, Watching, level_of
 from breakeven.beliefs.belief_data import BELIEFS, as_lists, belief_data, belief_kind, belief_of, kind_name
 from breakeven.beliefs.cells import Cells
 from breakeven.beliefs.gp import GaussianProcess, Matern, Prior, SquaredExponential, untuned
@@ -11,6 +11,7 @@ from breakeven.beliefs.types import TypeMeans
 
 __all__ = [
     "BELIEFS",
+    "Aiming",
     "Belief",
     "Cells",
     "GaussianProcess",
@@ -24,5 +25,6 @@ __all__ = [
     "belief_kind",
     "belief_of",
     "kind_name",
+    "level_of",
     "untuned",
 ]

@@ -19,7 +19,8 @@ from breakeven.learner.state import State
 from breakeven.rules import Rule, rule_data, rule_of
 from breakeven.values import Labeller
 
-ARGUMENTS = ("label_cost", "labellers", "error_cost", "warmup", "seed", "keep", "name", "fitting")
+UNEVEN = ("under_cost", "over_cost", "miss_cost", "false_alarm_cost")  # stored as error cost and level
+ARGUMENTS = ("label_cost", "labellers", "error_cost", *UNEVEN, "warmup", "seed", "keep", "name", "fitting")
 MARK = b"breakeven"
 FORMAT_VERSION = 1
 DIGEST = 32  # bytes

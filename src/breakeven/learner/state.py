@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from breakeven.beliefs import Belief, Watching
+from breakeven.beliefs import Aiming, Belief, Watching, level_of
 from breakeven.errors import (
     CalledByListener,
     InvalidInput,
@@ -31,6 +31,7 @@ from breakeven.values import (
     Cost,
     Decision,
     Erased,
+    ErrorCosts,
     Event,
     Fitted,
     Learnt,
@@ -40,6 +41,7 @@ from breakeven.values import (
     Told,
     View,
     Withdrawn,
+    checked_level,
 )
 
 Listener = Callable[[Any], None]
@@ -271,9 +273,16 @@ class State:
         self.number += 1
         self.fits += 1
 
-    def reprice(self, costs: Costs, rule: Rule | None) -> None:
+    @property
+    def errors(self) -> ErrorCosts:
+        """What errors cost, and at which level the belief answers."""
+        return ErrorCosts(self.costs.error_cost, level_of(self.belief))
+
+    def reprice(self, costs: Costs, rule: Rule | None, level: float | None = None) -> None:
         """Go on with other costs, and with another rule if there is one; all of it was checked."""
         self.number += 1
+        if level is not None:
+            check_aim(self.belief, level).aim(level)
         auditing = None if rule is None else Auditing.of(rule, costs, self.belief)
         self.costs, self.quote = costs, costs.quote()
         if rule is None:
@@ -390,7 +399,10 @@ class State:
         costs = self.costs.changed(event.label_cost, event.labellers, event.error_cost)
         rule = None if event.rule is None else self.read_rule(event.rule, rules)
         self.check_repriced(costs, rule)
-        return lambda: self.reprice(costs, rule)
+        level = None if event.level is None else checked_level(event.level)
+        if level is not None:
+            check_aim(self.belief, level)
+        return lambda: self.reprice(costs, rule, level)
 
     def read_rule(self, data: Any, own: Iterable[type[Rule]]) -> Rule:
         """A rule that an event holds, which starts afresh."""
@@ -440,6 +452,13 @@ def check_rule(rule: Any, belief: Any) -> None:
         expect.refuse("rule", "a rule such as Threshold()", rule)
     if rule.reservoir and not isinstance(belief, Watching):
         expect.refuse("belief", "one that can say what a label saves, which this rule needs", belief)
+
+
+def check_aim(belief: Any, level: float) -> Aiming:
+    """The belief, if it can answer at this level."""
+    if not isinstance(belief, Aiming):
+        expect.refuse("belief", f"one that can answer the {level:g}-quantile, as these costs ask for", belief)
+    return belief
 
 
 def check_belief(belief: Any, warmup: int) -> None:

@@ -62,7 +62,7 @@ def _learner(belief: Belief, cases: Cases, options: Options, warmup: int) -> Lea
         belief,
         make_rule(options, len(cases)),
         label_cost=float(cases.label_costs(options.cost)[0]),
-        error_cost=options.error_cost,
+        **options.error_costs,
         warmup=warmup,
         seed=options.seed,
     )

@@ -1,8 +1,9 @@
 """What was decided on every case, as a table: one row each.
 
 A labelled case is answered by its label, however late that comes, and any other by its prediction; `error` is
-how far the answer is off the label. Long tables are kept on disk while the program runs. Long streams of
-types are decided on by compiled loops, whose answers become rows here.
+how far the answer is off the label, as errors count where they cost more one way. Long tables are kept on
+disk while the program runs. Long streams of types are decided on by compiled loops, whose answers become rows
+here.
 """
 
 import shutil
@@ -18,7 +19,7 @@ from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.learner import bulk as loops
 from breakeven.tables.cases import Cases
-from breakeven.values import Decision
+from breakeven.values import EVEN, Decision
 
 KEPT_AS_OBJECTS = 50_000  # decisions as objects, before they become a table
 IN_MEMORY = 1_000_000  # rows
@@ -46,8 +47,8 @@ DECIDED: dict[str, Any] = {
 class Record:
     """Decisions as they come, one by one or many at once, beside the cases that they are on."""
 
-    def __init__(self, cases: Cases) -> None:
-        self._cases = cases
+    def __init__(self, cases: Cases, level: float = EVEN) -> None:
+        self._cases, self._level = cases, level
         self._parts: list[pl.LazyFrame] = []
         self._rows = 0
         self._fresh: list[tuple[Any, ...]] = []
@@ -84,10 +85,17 @@ class Record:
         row = pl.Series("row", self._cases.rows[rows])
         label = pl.Series("label", self._cases.labels[rows])
         part = part.select(name, row, pl.all(), label)
-        missed = pl.when("wants_label").then(0.0).otherwise((pl.col("label") - pl.col("prediction")).abs())
+        missed = pl.when("wants_label").then(0.0).otherwise(self._counted())
         part = part.with_columns(missed.alias("error"))
         self._rows = rows.stop
         self._parts.append(part.lazy() if self._rows <= IN_MEMORY else self._on_disk(part))
+
+    def _counted(self) -> pl.Expr:
+        """How much an error counts, as `values.counted` has it."""
+        off = pl.col("label") - pl.col("prediction")
+        if self._level == EVEN:
+            return off.abs()
+        return pl.when(off > 0.0).then(2.0 * self._level * off).otherwise(-2.0 * (1.0 - self._level) * off)
 
     def _on_disk(self, part: pl.DataFrame) -> pl.LazyFrame:
         if self._folder is None:

@@ -89,7 +89,7 @@ class _Walk:
     ) -> None:
         self._learner, self._cases, self._delay = learner, cases, options.delay
         self._progress, self._stopped, self._most, self._bought = progress, stop, most, 0
-        self.record, self.done = Record(cases), 0
+        self.record, self.done = Record(cases, options.errors.level), 0
         self._late: deque[tuple[int, str, float]] = deque()  # due after which round, id, label
         self._next = 0.0
 

@@ -27,7 +27,8 @@ from breakeven.beliefs.types.tallies import Census, Settled, Tally, TypeLabels
 from breakeven.beliefs.types.type_names import PLAIN_NAMES, stored_type_name, type_name, type_names
 from breakeven.beliefs.types.type_savings import saving
 from breakeven.errors import expect
-from breakeven.values import Prediction, Saving, Traits, View
+from breakeven.values import EVEN, Prediction, Saving, Traits, View, checked_level
+from breakeven.values.error_costs import standard_quantile
 
 FromLabels = Literal["fit"]
 
@@ -55,7 +56,8 @@ class TypeMeans:
 
     Without a `noise_std` the noise is measured when the warm-up is over, from labels told of the same type.
     At the same moment `prior_mean="fit"` takes the mean of the labels told, and `label_scale="fit"` their
-    standard deviation: the paper's λ then counts in units of that scale.
+    standard deviation: the paper's λ then counts in units of that scale. `level` is which quantile of the
+    label is answered: ½, the median, unless answers too low and too high cost differently.
 
     >>> belief = TypeMeans(noise_std=0.1)
     >>> belief.learn("flu", 3.0).mean
@@ -74,7 +76,9 @@ class TypeMeans:
         prior_std: PriorStd = None,
         forgetting: float | None = None,
         label_scale: float | FromLabels = 1.0,
+        level: float = EVEN,
     ) -> None:
+        self.level = checked_level(level)
         given = None if noise_std is None else expect.positive("noise_std", noise_std)
         self.delta = expect.probability("delta", delta, open=True)
         mean, scale = _checked_mean(prior_mean), _checked_scale(label_scale)
@@ -90,7 +94,12 @@ class TypeMeans:
         learns = self.prior_std == "learn"
         self._labels = TypeLabels(given, self.forgetting, counted=learns, early=bool(self._wanted))
         self.across = AcrossTypes(
-            self._labels, self.noise_std, self.prior_mean, self.prior_std, half_life=self.forgetting
+            self._labels,
+            self.noise_std,
+            self.prior_mean,
+            self.prior_std,
+            half_life=self.forgetting,
+            shift=standard_quantile(self.level),
         )
         self._tallies = self._labels.tallies
         self._spread = 0.0  # 2σ² log(2N³/δ)
@@ -111,6 +120,11 @@ class TypeMeans:
     def labels(self) -> int:
         """Labels told or learnt, and not withdrawn."""
         return self._labels.told
+
+    def aim(self, level: float) -> None:
+        """Answer this quantile of the label from now on."""
+        self.level = checked_level(level)
+        self.across.aim(standard_quantile(self.level))
 
     # -- points ----------------------------------------------------------------------------------
 
@@ -186,7 +200,8 @@ class TypeMeans:
 
     def saving(self, tally: Tally | None, noise_std: float) -> Saving:
         """What a label of this noise would take off the expected error, for one more of this type."""
-        return saving(self._labels, self.across, tally or Tally(self.across.unlabelled), noise_std)
+        tally = tally or Tally(self.across.unlabelled)
+        return saving(self._labels, self.across, tally, noise_std, self.level)
 
     # -- events ----------------------------------------------------------------------------------
 
@@ -389,6 +404,7 @@ class TypeMeans:
             "prior_std": self.prior_std,
             "forgetting": self.forgetting,
             "label_scale": self._given["label_scale"],
+            **({} if self.level == EVEN else {"level": self.level}),
         }
 
     def state(self) -> dict[str, Any]:
