@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from breakeven.beliefs import Choosy
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner, bulk, replay
@@ -98,6 +99,8 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     ready = ours and bulk.holds_types(xs) and bulk.pays(learner.state, len(xs))
     points = xs if ready else learner.belief.points(xs)
     y = _column("labels", labels, len(points))
+    if isinstance(learner.belief, Choosy):
+        y = np.array([learner.belief.label(f"labels[{i}]", one) for i, one in enumerate(y.tolist())])
     f = None if truth is None else _column("truth", truth, len(points))
     replayed = _bulk if ready or (ours and bulk.pays(learner.state, len(points))) else _plain
     columns, cost, ambiguous, stretch = replayed(learner, points, y, true=f is not None)

@@ -20,6 +20,7 @@ from breakeven import (
     SquaredExponential,
     Threshold,
     TypeMeans,
+    TypeShares,
     Value,
     VariableUncertainty,
 )
@@ -51,6 +52,10 @@ TYPES = {
     "learnt prior": TypeMeans(0.1, prior_std="learn"),
     "forgetting": TypeMeans(0.1, forgetting=7.5),
     "types quantile": TypeMeans(0.1, prior_std="learn", level=0.2),
+    "shares": TypeShares(),
+    "shares with costs": TypeShares(0.2, 3.0, level=0.9),
+    "learnt shares": TypeShares(prior_strength="learn"),
+    "forgotten shares": TypeShares(forgetting=20.0),
     "forgetting and learnt prior": Cells([0.0] * 3, [1.0] * 3, 0.1, prior_std="learn", forgetting=30.0),
 }
 RULES = {

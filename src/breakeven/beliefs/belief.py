@@ -192,6 +192,15 @@ class Aiming(Protocol):
         ...
 
 
+@runtime_checkable
+class Choosy(Protocol):
+    """A belief that does not take every number for a label."""
+
+    def label(self, name: str, y: Any) -> float:
+        """Check one label; an error says what was expected."""
+        ...
+
+
 def level_of(belief: Any) -> float:
     """The level of a belief: ½ where it knows no other."""
     return belief.level if isinstance(belief, Aiming) else EVEN

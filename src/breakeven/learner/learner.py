@@ -150,7 +150,7 @@ class Learner:
         state = self.state
         if state.phase:
             state.check_whole()
-        y = expect.finite("y", y)
+        y = state.label("y", y)
         entry = state.book.tellable(id, y)
         if labeller is not None:
             labeller = state.check_labeller(entry, labeller)
@@ -168,7 +168,7 @@ class Learner:
     def correct(self, id: str, y: float) -> None:
         """That label was wrong; only means change, decisions already made stand."""
         self.state.check_whole()
-        entry, y = self.state.book.told(id), expect.finite("y", y)
+        entry, y = self.state.book.told(id), self.state.label("y", y)
         if entry.y != y:
             self._apply(Corrected, entry.id, y)
 
@@ -197,7 +197,7 @@ class Learner:
         """
         state = self.state
         state.check_whole()
-        point, y = state.belief.point(x), expect.finite("y", y)
+        point, y = state.belief.point(x), state.label("y", y)
         if labeller is not None:
             labeller = state.costs.check_labeller(labeller)
         if id is not None and (entry := state.book.find(expect.name_of("id", id))) is not None:
@@ -339,7 +339,7 @@ class Learner:
         """Tell a batch in its order; all of it is checked before the first counts."""
         self.state.check_whole()
         given, values = expect.rows("ids", ids), expect.rows("ys", ys)
-        labels = [expect.finite(f"ys[{i}]", y) for i, y in enumerate(values)]
+        labels = [self.state.label(f"ys[{i}]", y) for i, y in enumerate(values)]
         _same_length("ys", labels, len(given))
         names = self.state.book.check_tellable(given, labels)
         return [self.tell(id, y) for id, y in zip(names, labels, strict=True)]

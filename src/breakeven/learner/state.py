@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from breakeven.beliefs import Aiming, Belief, Watching, level_of
+from breakeven.beliefs import Aiming, Belief, Choosy, Watching, level_of
 from breakeven.errors import (
     CalledByListener,
     InvalidInput,
@@ -70,7 +70,7 @@ class State:
         fitting: FittingPlace,
         noises: Sequence[float] | None = None,
     ) -> None:
-        self.belief = belief
+        self.take_belief(belief)
         self.seed = expect.whole("seed", seed)
         self.name = name if name == "" else expect.name_of("name", name)
         self.fitting: FittingPlace = expect.one_of("fitting", fitting, FITTINGS)
@@ -86,6 +86,13 @@ class State:
         self.listeners: list[Listener] = []
         self.costs, self.quote = costs, costs.quote()
         self.take_rule(rule, Auditing.of(rule, costs, belief, noises))
+
+    def take_belief(self, belief: Belief) -> None:
+        """Go on with this belief; `label` checks labels, as it wants them."""
+        self.belief = belief
+        self.label: Callable[[str, Any], float] = (
+            belief.label if isinstance(belief, Choosy) else expect.finite
+        )
 
     def take_rule(self, rule: Rule, auditing: Auditing | None) -> None:
         """Go on with this rule and its audit."""
@@ -330,14 +337,14 @@ class State:
             case Arrived():
                 return self._arrival(event)
             case Told():
-                y = expect.finite("y", event.y)
+                y = self.label("y", event.y)
                 entry = self.book.tellable(event.id, y)
                 if entry.y is not None:
                     raise WrongEvent(f"event: expected a label that is not told, got {event.id!r} told again")
                 who = None if event.labeller is None else self.check_labeller(entry, event.labeller)
                 return lambda: self.tell(entry, y, who)
             case Corrected():
-                entry, y = self.book.told(event.id), expect.finite("y", event.y)
+                entry, y = self.book.told(event.id), self.label("y", event.y)
                 return lambda: self.correct(entry, y)
             case Withdrawn():
                 charged = expect.truth("charged", event.charged)
@@ -390,7 +397,7 @@ class State:
 
     def _learning(self, event: Learnt) -> Callable[[], object]:
         who = None if event.labeller is None else self.costs.check_labeller(event.labeller)
-        point, y = self.belief.recall(event.x), expect.finite("y", event.y)
+        point, y = self.belief.recall(event.x), self.label("y", event.y)
         if event.id is not None and (known := self.book.find(expect.name_of("id", event.id))) is not None:
             raise taken(known, "it was learnt or arrived before")
         return lambda: self.learn(point, y, who, event.id)

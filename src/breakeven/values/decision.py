@@ -91,10 +91,14 @@ class Prediction(Struct, frozen=True, gc=False, omit_defaults=True):
 
         level = expect.probability("level", level, open=True)
         expect.one_of("of", of, ("f", "label"))
+        if self.probability is not None and of == "label":
+            tail = (1.0 - level) / 2.0
+            return float(self.probability >= 1.0 - tail), float(self.probability > tail)
         spread = self.std if of == "f" else hypot(self.std, self.noise_std)
         half = -NormalDist().inv_cdf((1.0 - level) / 2.0) * spread if isfinite(spread) else inf
         centre = self.mean if self.centre is None else self.centre
-        return centre - half, centre + half
+        low, high = centre - half, centre + half
+        return (low, high) if self.probability is None else (max(low, 0.0), min(high, 1.0))
 
 
 def normal_answer(mean: float, std: float, noise_std: float, shift: float) -> Prediction:

@@ -10,7 +10,7 @@ docs/value.md derives it.
 """
 
 from functools import cache
-from math import exp, expm1, log, sqrt
+from math import exp, expm1, inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -179,7 +179,7 @@ class FadingSaving(Saving, frozen=True, kw_only=True, gc=False):
     amplitude: float
     unit: float = theory.EXPECTED_ERROR  # of an error, over the std
 
-    def over(self, left: int, *, lessons: bool) -> float:
+    def over(self, left: int, *, lessons: bool, price: float = inf) -> float:
         """What the label takes off the errors of all arrivals `left`, with what it teaches or without."""
         shares, counts = faded_rounds(left, self.half_life)
         variances = self.amplitude - np.multiply.outer(shares, self.amplitude - self.variances)
