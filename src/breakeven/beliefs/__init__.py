@@ -7,6 +7,7 @@ from breakeven.beliefs.belief import Aiming, Belief, Choosy, Watching, level_of
 from breakeven.beliefs.belief_data import BELIEFS, as_lists, belief_data, belief_kind, belief_of, kind_name
 from breakeven.beliefs.cells import Cells
 from breakeven.beliefs.gp import GaussianProcess, Matern, Prior, SquaredExponential, untuned
+from breakeven.beliefs.recognised import Recognised
 from breakeven.beliefs.types import TypeBelief, TypeMeans, TypeShares
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "GaussianProcess",
     "Matern",
     "Prior",
+    "Recognised",
     "SquaredExponential",
     "TypeBelief",
     "TypeMeans",

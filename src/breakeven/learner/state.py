@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from breakeven.beliefs import Aiming, Belief, Choosy, Watching, level_of
+from breakeven.beliefs import Aiming, Belief, Choosy, Recognised, Watching, level_of
 from breakeven.errors import (
     CalledByListener,
     InvalidInput,
@@ -93,6 +93,11 @@ class State:
         self.label: Callable[[str, Any], float] = (
             belief.label if isinstance(belief, Choosy) else expect.finite
         )
+
+    def _settle(self) -> None:
+        """Go on with the belief for numbers alone, once labels are known to be numbers."""
+        if isinstance(self.belief, Recognised) and self.belief.settled:
+            self.take_belief(self.belief.numbers)
 
     def take_rule(self, rule: Rule, auditing: Auditing | None) -> None:
         """Go on with this rule and its audit."""
@@ -207,6 +212,7 @@ class State:
         else:
             age = self.rounds - entry.round if entry.decision is not None else 0
             prediction = self.belief.learn(entry.x, y, entry.key, age=age, **noise)
+        self._settle()
         if awaited and entry.warmup:
             self.warmup.tell()
         if self.auditing is not None:
@@ -223,6 +229,7 @@ class State:
         self.number += 1
         assert entry.y is not None
         self.belief.correct(entry.key, entry.x, entry.y, y)
+        self._settle()
         entry.y = y
         if self.auditing is not None and entry.key in self.auditing.trail:
             self.auditing.trail.correct(entry.key, y)
@@ -259,6 +266,7 @@ class State:
         self.number += 1
         key = self.earlier + self.number
         self.belief.learn(point, y, None if id is None else key, age=0, **self.costs.noise_of(labeller))
+        self._settle()
         if id is not None:
             self.book.note_id(id, 0)
             self.book.settle(Entry(id, key, point, None, y=y, labeller=labeller))
@@ -279,6 +287,7 @@ class State:
             raise
         self.number += 1
         self.fits += 1
+        self._settle()
 
     @property
     def errors(self) -> ErrorCosts:

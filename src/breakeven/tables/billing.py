@@ -8,6 +8,7 @@ import polars as pl
 from breakeven.errors.expect import Array
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
+from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
 from breakeven.values import EVEN, BillRow, counted, expected_error
 from breakeven.values.bill import EVERYONE, NO_ONE
@@ -97,4 +98,4 @@ def share_labelled(run: TableRun) -> float:
 def final_noise(run: TableRun) -> float | None:
     """The noise of a label, as given or as fitted last; None where it is not known yet."""
     traits = run.learner.belief.traits
-    return traits.noise_std if traits.noise_known else None
+    return traits.noise_std if traits.noise_known and not says_yes_no(run.learner) else None

@@ -18,6 +18,7 @@ from breakeven.errors import BreakevenError, expect
 from breakeven.values import ErrorCosts
 
 RuleName = Literal["value", "threshold", "random", "variable", "always", "never"]
+Labels = Literal["yes/no", "numbers"]
 Missing = Literal["drop", "mean"]
 Number = float | None
 Name = str | None
@@ -74,6 +75,10 @@ class Options(Struct, frozen=True, kw_only=True):
     horizon: Annotated[
         int | None, Meta(description="Cases expected in all; those of the table unless given.")
     ] = None
+    labels: Annotated[
+        Labels | None,
+        Meta(description="What labels are; told from the first labels that are bought unless given."),
+    ] = None
     error_cost: Annotated[Number, Meta(description="What being wrong by 1 costs; 1 unless given.")] = None
     under_cost: Annotated[
         Number, Meta(description="What an answer too low by 1 costs, where one too high costs another.")
@@ -109,6 +114,7 @@ class Options(Struct, frozen=True, kw_only=True):
         expect.probability("chance", self.chance)
         expect.one_of("rule", self.rule, get_args(RuleName))
         expect.one_of("kernel", self.kernel, SMOOTHNESS)
+        expect.one_of("labels", self.labels, (None, *get_args(Labels)))
         expect.one_of("missing", self.missing, (None, *get_args(Missing)))
         expect.truth("compare", self.compare)
         expect.truth("sweep", self.sweep)

@@ -27,6 +27,7 @@ IN_MEMORY = 1_000_000  # rows
 DECIDED: dict[str, Any] = {
     "wants_label": pl.Boolean,
     "prediction": pl.Float64,
+    "probability": pl.Float64,
     "std": pl.Float64,
     "noise_std": pl.Float64,
     "uncertainty": pl.Float64,
@@ -62,8 +63,9 @@ class Record:
         spread = (prediction.std, prediction.noise_std, one.uncertainty) if known else (None, None, None)
         self._fresh.append(
             (
-                one.wants_label, prediction.mean, *spread, one.threshold, one.cost, one.propensity,
-                one.reason, one.exact, one.ambiguous, one.stretch, one.labeller, one.worth, one.by, one.round,
+                one.wants_label, prediction.mean, prediction.probability, *spread, one.threshold, one.cost,
+                one.propensity, one.reason, one.exact, one.ambiguous, one.stretch, one.labeller, one.worth,
+                one.by, one.round,
             )
         )  # fmt: skip
 
@@ -142,6 +144,7 @@ def decide_and_tell(learner: Learner, types: pl.Series, labels: Array, ids: list
     )
     drawn = pl.col("wants_label").cast(pl.Float64) if propensity is None else pl.lit(propensity)
     return frame.with_columns(
+        pl.lit(None, dtype=pl.Float64).alias("probability"),
         pl.lit(learner.belief.traits.noise_std).alias("noise_std"),
         pl.lit(learner.label_cost).alias("cost"),
         drawn.alias("propensity"),

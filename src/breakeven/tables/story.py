@@ -19,6 +19,7 @@ from breakeven.tables.pictures import (
     rows_to_draw,
     rows_to_read,
 )
+from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
 from breakeven.values import Chart, Figure, Section
 from breakeven.values.amounts import amount
@@ -34,8 +35,10 @@ def facts(run: TableRun) -> list[str]:
     if cases.costs is not None:
         costs = f"costs from `{options.cost_column}`, on average {costs}"
     wrong = f"being wrong by 1 costs {amount(options.errors.unit)}"
-    if not options.errors.even:
-        under, over = amount(options.errors.under), amount(options.errors.over)
+    under, over = amount(options.errors.under), amount(options.errors.over)
+    if says_yes_no(run.learner):
+        wrong = f"a miss costs {under}, a false alarm {over}"
+    elif not options.errors.even:
         wrong = f"an answer too low by 1 costs {under}, one too high {over}"
     return [f"{len(cases):,} cases", f"label `{options.label}`", costs, wrong]
 
@@ -44,6 +47,8 @@ def about_errors(run: TableRun) -> str:
     """How errors are counted, and how much of them is noise."""
     said = "Errors are against the labels as they are, noise included: what is labelled counts as right."
     errors = run.options.errors
+    if says_yes_no(run.learner):
+        return about_answers(run)
     if not errors.even:
         said += (
             f" An answer too low counts {2.0 * errors.level:.3g} times its distance, one too high "
@@ -57,6 +62,30 @@ def about_errors(run: TableRun) -> str:
         f"({run.noise_from}), would give perfect predictions a mean error of about "
         f"{amount(share)} over all cases, {amount(noise_alone(run, noise_std))} over those not labelled."
     )
+
+
+def about_answers(run: TableRun) -> str:
+    """How errors are counted where answers are yes and no, and how many there were."""
+    count, errors = pl.col("label") - pl.col("prediction"), run.options.errors
+    unlabelled = run.decisions.filter(UNLABELLED).select((count > 0.5).sum(), false=(count < -0.5).sum())
+    misses, alarms = unlabelled.collect(engine="streaming").row(0)
+    weights = f"{2.0 * errors.level:.3g} errors, a false alarm as {2.0 * (1.0 - errors.level):.3g}"
+    said = (
+        "Answers are yes or no: what is labelled counts as right, of the others a yes that was answered no "
+        f"is a miss, a no that was answered yes a false alarm. There were {misses:,} and {alarms:,}."
+    )
+    return said if errors.even else f"{said} A miss counts as {weights}."
+
+
+def about_turns(run: TableRun) -> list[str]:
+    """That labels were taken for yes and no, or for numbers again, where nobody had said what they are."""
+    return [
+        f"After case {round:,} all labels bought were 0 or 1: they count as no and yes from there on. Say "
+        "--yes-no if they are, or --labels numbers."
+        if kind == "yes/no"
+        else f"With case {round:,} a label came that is neither 0 nor 1: labels are numbers from there on."
+        for round, kind in run.turns
+    ]
 
 
 def _any_known(run: TableRun) -> bool:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.beliefs.gp import KernelName
 from breakeven.errors import BreakevenError
-from breakeven.tables.options import Missing, Options, RuleName
+from breakeven.tables.options import Labels, Missing, Options, RuleName
 
 if TYPE_CHECKING:
     from breakeven.tables.outcome import Outcome
@@ -45,6 +45,7 @@ def from_table(
     chance: float = 0.5,
     budget: float | None = None,
     horizon: int | None = None,
+    labels: Labels | None = None,
     error_cost: float | None = None,
     under_cost: float | None = None,
     over_cost: float | None = None,
@@ -84,6 +85,7 @@ def from_table(
         chance=chance,
         budget=budget,
         horizon=horizon,
+        labels=labels,
         error_cost=error_cost,
         under_cost=under_cost,
         over_cost=over_cost,

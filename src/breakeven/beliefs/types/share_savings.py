@@ -40,6 +40,7 @@ class Stakes(Saving, frozen=True, gc=False):
     others: float = 0.0
     miss: float = 1.0
     alarm: float = 1.0
+    weight: float = 1.0  # of the label, beside one that is right
 
     def over(self, left: int, *, lessons: bool, price: float = inf) -> float:
         """What the label takes off the cost of all arrivals `left`, where each may be labelled at this price.
@@ -51,8 +52,10 @@ class Stakes(Saving, frozen=True, gc=False):
         costs = self.miss, self.alarm, price
         own = each_of_several(self.yes, self.no, self.ahead, *costs, lasting * self.rate)
         if not (lessons and self.others):
-            return own
-        return own + each_of_several(self.all_yes, self.all_no, 0, *costs, lasting * self.others)
+            return self.weight * own
+        return self.weight * own + self.weight * each_of_several(
+            self.all_yes, self.all_no, 0, *costs, lasting * self.others
+        )
 
 
 def each_of_several(
@@ -115,7 +118,7 @@ def beta_binomial(yes: float, no: float, counts: Array) -> tuple[Array, Array]:
     chances = np.empty_like(told)
     chances[:, 0], chances[:, 1:] = first, steps
     np.cumsum(chances, axis=1, out=chances)
-    return told, np.where(told <= high[:, None], np.exp(chances), 0.0)
+    return told, np.exp(np.where(told <= high[:, None], chances, -inf))
 
 
 def _log_chance(yes: float, no: float, labels: float, told: float) -> float:

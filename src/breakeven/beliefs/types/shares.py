@@ -18,6 +18,7 @@ from breakeven.beliefs.types.share_savings import Stakes
 from breakeven.beliefs.types.tallies import Tally, TypeLabels
 from breakeven.beliefs.types.type_belief import TypeBelief
 from breakeven.beliefs.types.type_savings import arrival_rate, familiarity
+from breakeven.beliefs.types.weighing import noise_weight
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import EVEN, Prediction, Saving, Traits, View, checked_level
@@ -71,7 +72,7 @@ class ShareView(View):
 
     def saves(self, noise_std: float) -> Saving:
         """What a label would take off the cost of answers, here and at arrivals to come."""
-        saving: Saving = self.belief.saving(self.tally)
+        saving: Saving = self.belief.saving(self.tally, noise_std)
         return saving
 
 
@@ -134,7 +135,7 @@ class TypeShares(TypeBelief):
 
     def label(self, name: str, y: Any) -> float:
         """Check a label: 1 for yes, 0 for no."""
-        number = 1.0 if y is True else 0.0 if y is False else expect.finite(name, y)
+        number = expect.finite(name, y)
         if number not in (0.0, 1.0):
             expect.refuse(name, "1 for yes or 0 for no, as this learner has yes/no labels", y)
         return number
@@ -170,8 +171,12 @@ class TypeShares(TypeBelief):
 
     # -- what a label saves ----------------------------------------------------------------------
 
-    def saving(self, tally: Tally | None) -> Saving:
-        """What a label would take off the expected cost of answers, for one more of this type."""
+    def _noise(self, noise_std: float | None) -> float | None:
+        """A label of less noise than any yes/no label may have is one label, and no more."""
+        return None if noise_std is None or noise_std <= LABEL_STD else noise_std
+
+    def saving(self, tally: Tally | None, noise_std: float = LABEL_STD) -> Saving:
+        """What a label of this noise takes off the expected cost of answers, for one more of this type."""
         tally, labels = tally or Tally(self._unlabelled), self._labels
         census = labels.count()
         share, weight = labels.told_of(tally)
@@ -188,7 +193,7 @@ class TypeShares(TypeBelief):
         ahead = max(round(labels.asked_of(tally) - weight), 0)
         return Stakes(
             here, 0.0, 0.0, labels.half_life, here,
-            yes, no, ahead, rate, *pool, others, miss, alarm,
+            yes, no, ahead, rate, *pool, others, miss, alarm, min(noise_weight(LABEL_STD, noise_std), 1.0),
         )  # fmt: skip
 
     def _pool(self, types: int) -> tuple[float, float]:

@@ -39,6 +39,10 @@ class TypeBelief:
         """The confidence radius of this type and the prediction."""
         raise NotImplementedError
 
+    def _noise(self, noise_std: float | None) -> float | None:
+        """The noise that a label counts with; None means the belief's own."""
+        return noise_std
+
     def _predict_anew(self, tally: Tally) -> Prediction:
         """The labels told of this type have changed."""
         raise NotImplementedError
@@ -117,13 +121,13 @@ class TypeBelief:
 
     def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
         """Count a label asked for; it narrows the radius at once."""
-        self._labels.ask(key, self._tally(point), noise_std)
+        self._labels.ask(key, self._tally(point), self._noise(noise_std))
         self._note_spread()
 
     def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
         """A label enters the mean of its type."""
         tally = self._tally(point)
-        self._labels.tell(key, tally, y, noise_std)
+        self._labels.tell(key, tally, y, self._noise(noise_std))
         return self._predict_anew(tally)
 
     def correct(self, key: Key, point: Any, old: float, new: float) -> None:
@@ -150,7 +154,7 @@ class TypeBelief:
     ) -> Prediction:
         """A label nobody asked for: N and N_k grow, M_k does not."""
         tally = self._tally(point)
-        self._labels.enter(tally, self._labels.ask(key, tally, noise_std, age), y)
+        self._labels.enter(tally, self._labels.ask(key, tally, self._noise(noise_std), age), y)
         self._note_spread()
         return self._predict_anew(tally)
 
