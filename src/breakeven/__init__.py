@@ -5,7 +5,16 @@ label is worth its price, and predicts either way. Start with `algorithm1` (type
 """
 
 from breakeven import errors, theory
-from breakeven.beliefs import Belief, Cells, GaussianProcess, Matern, Prior, SquaredExponential, TypeMeans
+from breakeven.beliefs import (
+    Belief,
+    Cells,
+    GaussianProcess,
+    Matern,
+    Prior,
+    SquaredExponential,
+    TypeMeans,
+    TypeShares,
+)
 from breakeven.learner import Learner, algorithm1, algorithm2
 from breakeven.ledger import Ledger
 from breakeven.rules import (
@@ -46,6 +55,7 @@ __all__ = [
     "Threshold",
     "Trace",
     "TypeMeans",
+    "TypeShares",
     "Value",
     "VariableUncertainty",
     "Verdict",

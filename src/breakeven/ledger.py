@@ -4,7 +4,6 @@ The paper's loss counts errors against f, which nobody knows outside a simulatio
 errors are measured against: the truth, noisy labels (then it names the share that is only noise), or nothing.
 """
 
-from math import pi, sqrt
 from typing import Any, Literal, Self
 
 import msgspec
@@ -13,8 +12,6 @@ from msgspec.structs import astuple, force_setattr
 
 from breakeven.errors.expect import Array
 from breakeven.values import AuditReport
-
-EXPECTED_NOISE = sqrt(2.0 / pi)  # E|ε| / σ for normal noise
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True, eq=False):

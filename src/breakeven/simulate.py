@@ -13,12 +13,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from breakeven.beliefs import Choosy
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner, bulk, replay
 from breakeven.learner.bulk import Answers
-from breakeven.ledger import EXPECTED_NOISE, Ledger
-from breakeven.values import AuditReport
+from breakeven.ledger import Ledger
+from breakeven.values import EVEN, AuditReport, counted, expected_error
 
 Replayed = tuple[Answers, Array, NDArray[np.bool_], Array]  # answers, costs, which are ambiguous, stretches
 
@@ -28,8 +29,9 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
 
     `target` is what predictions are scored against, the array that was given: the truth, or the labels. The
     exact uncertainty was within a factor of `stretch` of the one shown, both ways; where the threshold lies
-    within that, too, the decision is `ambiguous`. `audit` is what audits of the learner say by then. The bill
-    is drawn up when it is first read.
+    within that, too, the decision is `ambiguous`. `audit` is what audits of the learner say by then. Errors
+    count at a `level`, ½ where answers too low and too high cost the same. The bill is drawn up when it is
+    first read.
     """
 
     wants_label: NDArray[np.bool_]
@@ -44,6 +46,7 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
     noise_std: float
     error_cost: float = 1.0
     audit: AuditReport | None = None
+    level: float = EVEN
 
     @property
     def exact(self) -> NDArray[np.bool_]:
@@ -53,8 +56,10 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def error(self) -> Array:
-        """How far each prediction is off its target."""
+        """How far each answer is off its target, as its error counts."""
         missed: Array = self.target - self.prediction
+        if self.level != EVEN:
+            return counted(missed, self.level)
         return np.abs(missed, out=missed)  # in place: a stream may be long
 
     @cached_property
@@ -62,7 +67,7 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
         """The bill, round by round."""
         spend, errors = np.where(self.wants_label, self.cost, 0.0), self.error
         rounds, labels = len(spend), int(self.wants_label.sum())
-        noise = EXPECTED_NOISE * self.noise_std
+        noise = expected_error(self.level) * self.noise_std
         return Ledger(
             rounds=rounds,
             labels=labels,
@@ -94,6 +99,8 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     ready = ours and bulk.holds_types(xs) and bulk.pays(learner.state, len(xs))
     points = xs if ready else learner.belief.points(xs)
     y = _column("labels", labels, len(points))
+    if isinstance(learner.belief, Choosy):
+        y = np.array([learner.belief.label(f"labels[{i}]", one) for i, one in enumerate(y.tolist())])
     f = None if truth is None else _column("truth", truth, len(points))
     replayed = _bulk if ready or (ours and bulk.pays(learner.state, len(points))) else _plain
     columns, cost, ambiguous, stretch = replayed(learner, points, y, true=f is not None)
@@ -107,6 +114,7 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
         noise_std=learner.belief.traits.noise_std,
         error_cost=learner.error_cost,
         audit=learner.ledger.audit,
+        level=learner.state.errors.level,
     )
 
 

@@ -20,6 +20,7 @@ from breakeven import (
     SquaredExponential,
     Threshold,
     TypeMeans,
+    TypeShares,
     Value,
     VariableUncertainty,
 )
@@ -37,6 +38,7 @@ WATCHED = {
     "se": FIXED["se"],
     "fading": GaussianProcess(2, 0.1, SquaredExponential(lengthscale=0.4), forgetting=9.0),
     "dictionary": GaussianProcess(1, 0.1, SquaredExponential(lengthscale=0.6), capacity="auto"),
+    "quantile": GaussianProcess(1, 0.1, SquaredExponential(lengthscale=0.6), level=0.8),
 }
 FITTED = {
     "after_warmup": (GaussianProcess(1, 0.1, fit="after_warmup"), 4),
@@ -49,6 +51,11 @@ TYPES = {
     "known prior": TypeMeans(0.1, prior_mean=1.0, prior_std=0.5),
     "learnt prior": TypeMeans(0.1, prior_std="learn"),
     "forgetting": TypeMeans(0.1, forgetting=7.5),
+    "types quantile": TypeMeans(0.1, prior_std="learn", level=0.2),
+    "shares": TypeShares(),
+    "shares with costs": TypeShares(0.2, 3.0, level=0.9),
+    "learnt shares": TypeShares(prior_strength="learn"),
+    "forgotten shares": TypeShares(forgetting=20.0),
     "forgetting and learnt prior": Cells([0.0] * 3, [1.0] * 3, 0.1, prior_std="learn", forgetting=30.0),
 }
 RULES = {

@@ -22,11 +22,13 @@ def learner_for(
     dim: int,
     *,
     label_cost: float,
-    error_cost: float = 1.0,
+    error_cost: float | None = None,
     noise_std: float | None = None,
     horizon: int | None = None,
     kernel: Kernel | None = None,
     seed: int = 0,
+    under_cost: float | None = None,
+    over_cost: float | None = None,
 ) -> Learner:
     """A learner of rows of `dim` numbers, of any scale; it is fitted after every batch of labels."""
     return Learner(
@@ -34,6 +36,8 @@ def learner_for(
         Value(horizon),
         label_cost=label_cost,
         error_cost=error_cost,
+        under_cost=under_cost,
+        over_cost=over_cost,
         seed=seed,
         fitting="outside",
     )

@@ -20,10 +20,12 @@ Features = dict[Hashable, Any]
 class AskingRegressor(base.Regressor):
     """A Gaussian process that says which labels to buy, and learns from any that it is given.
 
-    A label costs `label_cost`, a unit of error `error_cost`, and `horizon` arrivals are expected in all; left
-    out, as many again as came. The noise is fitted unless `noise_std` is given. A `kernel` gives the family
-    and a start: its parameters are fitted, to inputs of any scale. The first arrival, asked about or learnt,
-    fixes the names of the features, and makes the `learner` underneath.
+    A label costs `label_cost`, a unit of error `error_cost` (1 unless given), and `horizon` arrivals are
+    expected in all; left out, as many again as came. Instead of `error_cost`, an answer too low by 1 may cost
+    `under_cost` and one too high `over_cost`: predictions are then a quantile of the label. The noise is
+    fitted unless `noise_std` is given. A `kernel` gives the family and a start: its parameters are fitted, to
+    inputs of any scale. The first arrival, asked about or learnt, fixes the names of the features, and makes
+    the `learner` underneath.
 
     >>> model = AskingRegressor(label_cost=0.5, noise_std=0.1)
     >>> model.ask_one({"age": 61, "bmi": 27.4})
@@ -39,11 +41,13 @@ class AskingRegressor(base.Regressor):
     def __init__(
         self,
         label_cost: float = 1.0,
-        error_cost: float = 1.0,
+        error_cost: float | None = None,
         noise_std: float | None = None,
         horizon: int | None = None,
         kernel: Kernel | None = None,
         seed: int = 0,
+        under_cost: float | None = None,
+        over_cost: float | None = None,
     ) -> None:
         self.label_cost = label_cost
         self.error_cost = error_cost
@@ -51,6 +55,8 @@ class AskingRegressor(base.Regressor):
         self.horizon = horizon
         self.kernel = kernel
         self.seed = seed
+        self.under_cost = under_cost
+        self.over_cost = over_cost
         self.names: tuple[Hashable, ...] = ()
         self.learner: Learner | None = None
 
@@ -60,7 +66,7 @@ class AskingRegressor(base.Regressor):
         teach(self._started(x), [row], [label])
 
     def predict_one(self, x: Features) -> float:
-        """The mean of f there; 0 before the first arrival. Changes nothing."""
+        """The answer there, 0 before the first arrival. Changes nothing."""
         row = self._row(x)
         return 0.0 if self.learner is None else self.learner.predict(row).mean
 

@@ -22,10 +22,12 @@ from breakeven.learner import Learner
 class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A Gaussian process that says which labels to buy, and learns from any that it is given.
 
-    A label costs `label_cost`, a unit of error `error_cost`, and `horizon` rows are expected in all; left
-    out, as many again as came. The noise is fitted unless `noise_std` is given. A `kernel` gives the family
-    and a start: its parameters are fitted, to inputs of any scale. `learner_` is the `Learner` underneath: it
-    has the bill, what is awaited, and `reprice` for costs that change.
+    A label costs `label_cost`, a unit of error `error_cost` (1 unless given), and `horizon` rows are expected
+    in all; left out, as many again as came. Instead of `error_cost`, an answer too low by 1 may cost
+    `under_cost` and one too high `over_cost`: predictions are then a quantile of the label. The noise is
+    fitted unless `noise_std` is given. A `kernel` gives the family and a start: its parameters are fitted, to
+    inputs of any scale. `learner_` is the `Learner` underneath: it has the bill, what is awaited, and
+    `reprice` for costs that change.
 
     >>> X = np.linspace(0.0, 6.0, 60).reshape(-1, 1)
     >>> regressor = BreakevenRegressor(label_cost=0.2, noise_std=0.1, horizon=60)
@@ -43,11 +45,13 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     def __init__(
         self,
         label_cost: float = 1.0,
-        error_cost: float = 1.0,
+        error_cost: float | None = None,
         noise_std: float | None = None,
         horizon: int | None = None,
         kernel: Kernel | None = None,
         seed: int = 0,
+        under_cost: float | None = None,
+        over_cost: float | None = None,
     ) -> None:
         self.label_cost = label_cost
         self.error_cost = error_cost
@@ -55,6 +59,8 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         self.horizon = horizon
         self.kernel = kernel
         self.seed = seed
+        self.under_cost = under_cost
+        self.over_cost = over_cost
 
     def fit(self, X: Any, y: Any) -> Self:
         """Start afresh with these labels, all of them learnt and none of them paid for."""
@@ -72,7 +78,7 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """The mean of f at every row, and if wanted its std. The std of a label also contains the noise.
+        """The answer at every row, the mean of f unless costs are uneven, and if wanted the std of f.
 
         After a `query` and before the first label the mean is 0, and the std ∞: nothing says how large
         labels are.

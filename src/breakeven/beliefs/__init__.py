@@ -3,26 +3,33 @@
 A belief knows nothing of prices, rounds or rules.
 """
 
-from breakeven.beliefs.belief import Belief, Watching
+from breakeven.beliefs.belief import Aiming, Belief, Choosy, Watching, level_of
 from breakeven.beliefs.belief_data import BELIEFS, as_lists, belief_data, belief_kind, belief_of, kind_name
 from breakeven.beliefs.cells import Cells
 from breakeven.beliefs.gp import GaussianProcess, Matern, Prior, SquaredExponential, untuned
-from breakeven.beliefs.types import TypeMeans
+from breakeven.beliefs.recognised import Recognised
+from breakeven.beliefs.types import TypeBelief, TypeMeans, TypeShares
 
 __all__ = [
     "BELIEFS",
+    "Aiming",
     "Belief",
     "Cells",
+    "Choosy",
     "GaussianProcess",
     "Matern",
     "Prior",
+    "Recognised",
     "SquaredExponential",
+    "TypeBelief",
     "TypeMeans",
+    "TypeShares",
     "Watching",
     "as_lists",
     "belief_data",
     "belief_kind",
     "belief_of",
     "kind_name",
+    "level_of",
     "untuned",
 ]

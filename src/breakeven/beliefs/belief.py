@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from breakeven.values import Prediction, Traits, View
+from breakeven.values import EVEN, Prediction, Traits, View
 
 Key = int | None
 
@@ -176,6 +176,34 @@ class Watching(Protocol):
     def watch(self, most: int) -> None:
         """Keep at most this many past arrivals, to say what labels would save; 0 ends that."""
         ...
+
+
+@runtime_checkable
+class Aiming(Protocol):
+    """A belief that can answer another quantile of the label than its median, as uneven costs ask for."""
+
+    @property
+    def level(self) -> float:
+        """Which quantile it answers: ½ is the median."""
+        ...
+
+    def aim(self, level: float) -> None:
+        """Answer this quantile from now on; what labels would save counts errors in the same way."""
+        ...
+
+
+@runtime_checkable
+class Choosy(Protocol):
+    """A belief that does not take every number for a label."""
+
+    def label(self, name: str, y: Any) -> float:
+        """Check one label; an error says what was expected."""
+        ...
+
+
+def level_of(belief: Any) -> float:
+    """The level of a belief: ½ where it knows no other."""
+    return belief.level if isinstance(belief, Aiming) else EVEN
 
 
 class Keeping(Protocol):

@@ -11,13 +11,19 @@ from typing import Any
 from breakeven.beliefs.belief import Belief
 from breakeven.beliefs.cells import Cells
 from breakeven.beliefs.gp import GaussianProcess
-from breakeven.beliefs.types import TypeMeans
+from breakeven.beliefs.types import TypeMeans, TypeShares
 from breakeven.errors import BreakevenError, expect
 
-BELIEFS: tuple[type[Any], ...] = (Cells, GaussianProcess, TypeMeans)
+BELIEFS: list[type[Any]] = [Cells, GaussianProcess, TypeMeans, TypeShares]
 OUR_BELIEFS = {one.__name__: one for one in BELIEFS}
 
 OWN_KIND = "own:"  # stands before the kind of a class that is not ours
+
+
+def enter(kind: type[Any]) -> None:
+    """One more belief of ours, which is made of others and so cannot be named above."""
+    BELIEFS.append(kind)
+    OUR_BELIEFS[kind.__name__] = kind
 
 
 def belief_data(belief: Belief) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from breakeven.beliefs.types.across_types import PriorStd
 from breakeven.beliefs.types.means import FromLabels
 from breakeven.beliefs.types.tallies import Tally
 from breakeven.errors import expect
-from breakeven.values import Prediction, View
+from breakeven.values import EVEN, Prediction, View
 
 
 class Cells(TypeMeans):
@@ -38,8 +38,9 @@ class Cells(TypeMeans):
         prior_std: PriorStd = None,
         forgetting: float | None = None,
         label_scale: float | FromLabels = 1.0,
+        level: float = EVEN,
     ) -> None:
-        super().__init__(noise_std, delta, prior_mean, prior_std, forgetting, label_scale)
+        super().__init__(noise_std, delta, prior_mean, prior_std, forgetting, label_scale, level)
         self.low = expect.vector("low", low)
         self.dim = len(self.low)
         self.high = expect.vector("high", high, self.dim)

@@ -16,7 +16,8 @@ from breakeven.cli.output import (
     table_of_costs,
     table_of_ways,
 )
-from breakeven.values.bill import ABOUT_NO_ONE
+from breakeven.values import expected_error
+from breakeven.values.bill import ABOUT_NO_ONE, ABOUT_NO_ONE_UNEVEN
 
 if TYPE_CHECKING:
     from breakeven.planning.plan import Plan
@@ -35,7 +36,16 @@ def plan(
     ] = None,
     kernel: Annotated[KernelName, typer.Option(help="How smooth, with --dim.")] = "se",
     lengthscale: Annotated[float, typer.Option(help="How far it stays alike, with --dim.")] = 0.5,
-    error_cost: Annotated[float, typer.Option(help="What being wrong by 1 costs.")] = 1.0,
+    error_cost: Annotated[
+        float | None, typer.Option(help="What being wrong by 1 costs; 1 unless given.")
+    ] = None,
+    under_cost: Annotated[
+        float | None,
+        typer.Option(help="What an answer too low by 1 costs, where one too high costs another."),
+    ] = None,
+    over_cost: Annotated[
+        float | None, typer.Option(help="What an answer too high by 1 costs, beside it.")
+    ] = None,
     trials: Annotated[int, typer.Option(help="Simulated streams.")] = 5,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     as_json: AsJson = False,
@@ -57,6 +67,8 @@ def plan(
         kernel=kernel,
         lengthscale=lengthscale,
         error_cost=error_cost,
+        under_cost=under_cost,
+        over_cost=over_cost,
         trials=trials,
         seed=seed,
     )
@@ -91,13 +103,21 @@ def _title(prospect: "Prospect") -> str:
 
 def _errors(prospect: "Prospect") -> list[str]:
     """How errors are counted here."""
-    from breakeven.ledger import EXPECTED_NOISE
-
+    errors = prospect.errors
+    noise = amount(expected_error(errors.level) * prospect.noise_std)
+    counted = (
+        ""
+        if errors.even
+        else (
+            f", {2.0 * errors.level:.3g} times that where the prediction is too low, "
+            f"{2.0 * (1.0 - errors.level):.3g} times where it is too high"
+        )
+    )
     return [
         "Errors are against labels, as in `breakeven simulate`: a labelled arrival counts as right, any "
-        "other is wrong by the distance from prediction to label. Noise alone would make a perfect "
-        f"prediction wrong by {amount(EXPECTED_NOISE * prospect.noise_std)} on average.",
-        ABOUT_NO_ONE,
+        f"other is wrong by the distance from prediction to label{counted}. Noise alone would make a perfect "
+        f"prediction wrong by {noise} on average.",
+        ABOUT_NO_ONE if errors.even else ABOUT_NO_ONE_UNEVEN,
     ]
 
 

@@ -23,6 +23,7 @@ from breakeven.cli.output import (
     table_of_costs,
     table_of_ways,
 )
+from breakeven.errors import expect
 from breakeven.tables.options import FileOptions, read_options
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def _parameters() -> Iterator[Parameter]:
     yield Parameter("config", Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, config])
     for name in [one for one in known if one != "table"]:
         yield _option(known[name], hints[name])
+    yes_no = Annotated[bool, typer.Option("--yes-no", help="The same as --labels yes/no.")]
+    yield Parameter("yes_no", Parameter.KEYWORD_ONLY, default=False, annotation=yes_no)
     yield Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
 
 
@@ -82,7 +85,11 @@ def simulate(context: typer.Context, **given: Any) -> None:
     from breakeven.tables.sources import open_table
 
     as_json, config = given.pop("as_json"), given.pop("config")
+    if given.pop("yes_no"):
+        given["labels"] = _yes_no(given["labels"])
     typed = {name: value for name, value in given.items() if _was_typed(context, name)}
+    if given["labels"] is not None:
+        typed["labels"] = given["labels"]
     options = FileOptions.of({**({} if config is None else read_options(config)), **typed})
     source = open_table(options.table)
     owned = None if options.seed_labels is None else open_table(options.seed_labels)
@@ -100,6 +107,13 @@ def simulate(context: typer.Context, **given: Any) -> None:
 
 
 simulate.__signature__ = Signature(list(_parameters()))  # type: ignore[attr-defined]  # what typer reads
+
+
+def _yes_no(labels: str | None) -> str:
+    """What --yes-no says, unless --labels says something else."""
+    if labels not in (None, "yes/no"):
+        expect.refuse("yes_no", "none beside --labels numbers", "--yes-no", described=True)
+    return "yes/no"
 
 
 def _was_typed(context: typer.Context, name: str) -> bool:

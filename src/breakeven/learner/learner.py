@@ -18,7 +18,16 @@ from breakeven.learner.costs import Costs, Quote
 from breakeven.learner.deciding import decide
 from breakeven.learner.fits import FitFound, FitJob
 from breakeven.learner.snapshot import config_of, content_of, parts_of, seal, state_of, unseal
-from breakeven.learner.state import CHANGING, WHOLE, FittingPlace, Listener, State, check_belief, check_rule
+from breakeven.learner.state import (
+    CHANGING,
+    WHOLE,
+    FittingPlace,
+    Listener,
+    State,
+    check_aim,
+    check_belief,
+    check_rule,
+)
 from breakeven.learner.summary import Summary, horizon_passed
 from breakeven.ledger import Ledger
 from breakeven.rules import Rule, rule_data
@@ -28,6 +37,7 @@ from breakeven.values import (
     Cost,
     Created,
     Decision,
+    ErrorCosts,
     Event,
     Fitted,
     Labeller,
@@ -41,6 +51,7 @@ from breakeven.values import (
 
 GivenCost = float | Mapping[str, float]
 
+NOT_UNEVEN = (None,) * 4  # no costs of answers too low and too high are given
 LOOKED_AT_ONCE = 64  # arrivals of a batch looked at together; more bring no speed
 
 
@@ -48,10 +59,12 @@ class Learner:
     """Decides for every arrival whether its label is worth its cost, and predicts either way.
 
     It keeps its own copies of belief and rule, so one belief can start many learners. Labels have one
-    `label_cost`, or one for each of the `labellers`; a unit of error costs `error_cost`. The first `warmup`
-    labels are bought whatever the rule says. The last `keep` arrivals whose labels are told, or were never
-    asked for, are remembered: within these an id counts once, and labels can be told, corrected, withdrawn
-    and reopened. `name` is that of the stream: random numbers come from it and the `seed`. With
+    `label_cost`, or one for each of the `labellers`; a unit of error costs `error_cost`, 1 unless given, or
+    an answer too low by 1 costs `under_cost` and one too high `over_cost`: the belief then answers a quantile
+    of the label. For yes/no labels these are `miss_cost` and `false_alarm_cost`. The first `warmup` labels
+    are bought whatever the rule says. The last `keep` arrivals whose labels are told, or were never asked
+    for, are remembered: within these an id counts once, and labels can be told, corrected, withdrawn and
+    reopened. `name` is that of the stream: random numbers come from it and the `seed`. With
     fitting="outside" fits are not run inside `tell` and `learn`; see `fit_job`. A learner is not thread-safe:
     give it one writer at a time.
 
@@ -71,20 +84,28 @@ class Learner:
         *,
         label_cost: float | None = None,
         labellers: Mapping[str, Labeller] | None = None,
-        error_cost: float = 1.0,
+        error_cost: float | None = None,
+        under_cost: float | None = None,
+        over_cost: float | None = None,
+        miss_cost: float | None = None,
+        false_alarm_cost: float | None = None,
         warmup: int = 0,
         seed: int = 0,
         keep: int = 10_000,
         name: str = "",
         fitting: FittingPlace = "inside",
     ) -> None:
-        costs = Costs.checked(label_cost, labellers, error_cost)
+        uneven = under_cost, over_cost, miss_cost, false_alarm_cost
+        errors = ErrorCosts.checked(error_cost, *uneven)
+        costs = Costs.checked(label_cost, labellers, errors.unit)
         check_belief(belief, expect.whole("warmup", warmup))
         check_rule(rule, belief)
         rule.check_start(0, costs.cheapest)
         rule = deepcopy(rule)
         rule.fresh()
         belief = deepcopy(belief)
+        if uneven != NOT_UNEVEN:
+            check_aim(belief, errors.level).aim(errors.level)
         belief.detach()
         self.state = State(
             belief, rule, costs, warmup=warmup, keep=keep, seed=seed, name=name, fitting=fitting
@@ -129,7 +150,7 @@ class Learner:
         state = self.state
         if state.phase:
             state.check_whole()
-        y = expect.finite("y", y)
+        y = state.label("y", y)
         entry = state.book.tellable(id, y)
         if labeller is not None:
             labeller = state.check_labeller(entry, labeller)
@@ -147,7 +168,7 @@ class Learner:
     def correct(self, id: str, y: float) -> None:
         """That label was wrong; only means change, decisions already made stand."""
         self.state.check_whole()
-        entry, y = self.state.book.told(id), expect.finite("y", y)
+        entry, y = self.state.book.told(id), self.state.label("y", y)
         if entry.y != y:
             self._apply(Corrected, entry.id, y)
 
@@ -176,7 +197,7 @@ class Learner:
         """
         state = self.state
         state.check_whole()
-        point, y = state.belief.point(x), expect.finite("y", y)
+        point, y = state.belief.point(x), state.label("y", y)
         if labeller is not None:
             labeller = state.costs.check_labeller(labeller)
         if id is not None and (entry := state.book.find(expect.name_of("id", id))) is not None:
@@ -190,9 +211,15 @@ class Learner:
         label_cost: float | None = None,
         labellers: Mapping[str, Labeller] | None = None,
         error_cost: float | None = None,
+        under_cost: float | None = None,
+        over_cost: float | None = None,
+        miss_cost: float | None = None,
+        false_alarm_cost: float | None = None,
         rule: Rule | None = None,
     ) -> None:
         """Go on with other costs or another rule, which starts afresh, as does its audit; the belief stays.
+
+        An `error_cost` alone keeps how answers too low and too high compare; their two costs change it.
 
         >>> from breakeven import Learner, Never, Threshold, TypeMeans
         >>> learner = Learner(TypeMeans(noise_std=0.5), Threshold(), label_cost=2.0)
@@ -204,8 +231,13 @@ class Learner:
         state.check_whole()
         if rule is not None:
             check_rule(rule, state.belief)
-        elif label_cost is None and labellers is None and error_cost is None:
+        uneven = under_cost, over_cost, miss_cost, false_alarm_cost
+        if (label_cost, labellers, error_cost, rule) == (None,) * 4 and uneven == NOT_UNEVEN:
             expect.refuse("reprice", "label_cost, labellers, error_cost or rule", "nothing", described=True)
+        level = None
+        if uneven != NOT_UNEVEN:
+            errors = ErrorCosts.checked(error_cost, *uneven)
+            error_cost, level = errors.unit, errors.level
         costs = state.costs.changed(label_cost, labellers, error_cost)
         fresh = None
         if rule is not None:
@@ -218,6 +250,7 @@ class Learner:
             labellers=None if labellers is None else costs.labellers,
             error_cost=None if error_cost is None else costs.error_cost,
             rule=None if fresh is None else rule_data(fresh),
+            level=level,
         )
         state.apply(event, () if rule is None else {type(one) for one in rule.layers})
 
@@ -306,7 +339,7 @@ class Learner:
         """Tell a batch in its order; all of it is checked before the first counts."""
         self.state.check_whole()
         given, values = expect.rows("ids", ids), expect.rows("ys", ys)
-        labels = [expect.finite(f"ys[{i}]", y) for i, y in enumerate(values)]
+        labels = [self.state.label(f"ys[{i}]", y) for i, y in enumerate(values)]
         _same_length("ys", labels, len(given))
         names = self.state.book.check_tellable(given, labels)
         return [self.tell(id, y) for id, y in zip(names, labels, strict=True)]
@@ -468,6 +501,16 @@ class Learner:
         return self.state.costs.error_cost
 
     @property
+    def under_cost(self) -> float:
+        """What an answer too low by 1 costs; of yes/no labels, a miss."""
+        return self.state.errors.under
+
+    @property
+    def over_cost(self) -> float:
+        """What an answer too high by 1 costs; of yes/no labels, a false alarm."""
+        return self.state.errors.over
+
+    @property
     def awaited(self) -> AwaitedLabels:
         """Labels asked for and not told, by id, oldest first."""
         self.state.check_not_torn()
@@ -506,6 +549,7 @@ class Learner:
             label_cost=self.label_cost,
             labellers=self.labellers,
             error_cost=self.error_cost,
+            level=state.errors.level,
             horizon_passed=horizon_passed(state.rule, state.rounds),
             labels_known=state.belief.labels,
             warmup_left=state.warmup.left,

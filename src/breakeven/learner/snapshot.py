@@ -19,8 +19,10 @@ from breakeven.learner.state import State
 from breakeven.rules import Rule, rule_data, rule_of
 from breakeven.values import Labeller
 
+UNEVEN = ("under_cost", "over_cost", "miss_cost", "false_alarm_cost")  # stored as error cost and level
 ARGUMENTS = {
-    "belief", "rule", "label_cost", "labellers", "error_cost", "warmup", "seed", "keep", "name", "fitting"
+    "belief", "rule", "label_cost", "labellers", "error_cost", *UNEVEN, "warmup", "seed", "keep", "name",
+    "fitting",
 }  # fmt: skip
 MARK = b"breakeven"
 FORMAT_VERSION = 1

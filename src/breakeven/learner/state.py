@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from breakeven.beliefs import Belief, Watching
+from breakeven.beliefs import Aiming, Belief, Choosy, Recognised, Watching, level_of
 from breakeven.errors import (
     CalledByListener,
     InvalidInput,
@@ -31,6 +31,7 @@ from breakeven.values import (
     Cost,
     Decision,
     Erased,
+    ErrorCosts,
     Event,
     Fitted,
     Learnt,
@@ -40,6 +41,7 @@ from breakeven.values import (
     Told,
     View,
     Withdrawn,
+    checked_level,
 )
 
 Listener = Callable[[Any], None]
@@ -68,7 +70,7 @@ class State:
         fitting: FittingPlace,
         noises: Sequence[float] | None = None,
     ) -> None:
-        self.belief = belief
+        self.take_belief(belief)
         self.seed = expect.whole("seed", seed)
         self.name = name if name == "" else expect.name_of("name", name)
         self.fitting: FittingPlace = expect.one_of("fitting", fitting, FITTINGS)
@@ -84,6 +86,18 @@ class State:
         self.listeners: list[Listener] = []
         self.costs, self.quote = costs, costs.quote()
         self.take_rule(rule, Auditing.of(rule, costs, belief, noises))
+
+    def take_belief(self, belief: Belief) -> None:
+        """Go on with this belief; `label` checks labels, as it wants them."""
+        self.belief = belief
+        self.label: Callable[[str, Any], float] = (
+            belief.label if isinstance(belief, Choosy) else expect.finite
+        )
+
+    def _settle(self) -> None:
+        """Go on with the belief for numbers alone, once labels are known to be numbers."""
+        if isinstance(self.belief, Recognised) and self.belief.settled:
+            self.take_belief(self.belief.numbers)
 
     def take_rule(self, rule: Rule, auditing: Auditing | None) -> None:
         """Go on with this rule and its audit."""
@@ -190,6 +204,7 @@ class State:
         else:
             age = self.rounds - entry.round if entry.decision is not None else 0
             prediction = self.belief.learn(entry.x, y, entry.key, age=age, **noise)
+        self._settle()
         if awaited and entry.warmup:
             self.warmup.tell()
         if self.auditing is not None:
@@ -206,6 +221,7 @@ class State:
         self.number += 1
         assert entry.y is not None
         self.belief.correct(entry.key, entry.x, entry.y, y)
+        self._settle()
         entry.y = y
         if self.auditing is not None and entry.key in self.auditing.trail:
             self.auditing.trail.correct(entry.key, y)
@@ -242,6 +258,7 @@ class State:
         self.number += 1
         key = self.earlier + self.number
         self.belief.learn(point, y, None if id is None else key, age=0, **self.costs.noise_of(labeller))
+        self._settle()
         if id is not None:
             self.book.note_id(id, 0)
             self.book.settle(Entry(id, key, point, None, y=y, labeller=labeller))
@@ -262,10 +279,18 @@ class State:
             raise
         self.number += 1
         self.fits += 1
+        self._settle()
 
-    def reprice(self, costs: Costs, rule: Rule | None) -> None:
+    @property
+    def errors(self) -> ErrorCosts:
+        """What errors cost, and at which level the belief answers."""
+        return ErrorCosts(self.costs.error_cost, level_of(self.belief))
+
+    def reprice(self, costs: Costs, rule: Rule | None, level: float | None = None) -> None:
         """Go on with other costs, and with another rule if there is one; all of it was checked."""
         self.number += 1
+        if level is not None:
+            check_aim(self.belief, level).aim(level)
         auditing = None if rule is None else Auditing.of(rule, costs, self.belief)
         self.costs, self.quote = costs, costs.quote()
         if rule is None:
@@ -313,14 +338,14 @@ class State:
             case Arrived():
                 return self._arrival(event)
             case Told():
-                y = expect.finite("y", event.y)
+                y = self.label("y", event.y)
                 entry = self.book.tellable(event.id, y)
                 if entry.y is not None:
                     raise WrongEvent(f"event: expected a label that is not told, got {event.id!r} told again")
                 who = None if event.labeller is None else self.check_labeller(entry, event.labeller)
                 return lambda: self.tell(entry, y, who)
             case Corrected():
-                entry, y = self.book.told(event.id), expect.finite("y", event.y)
+                entry, y = self.book.told(event.id), self.label("y", event.y)
                 return lambda: self.correct(entry, y)
             case Withdrawn():
                 charged = expect.truth("charged", event.charged)
@@ -373,7 +398,7 @@ class State:
 
     def _learning(self, event: Learnt) -> Callable[[], object]:
         who = None if event.labeller is None else self.costs.check_labeller(event.labeller)
-        point, y = self.belief.recall(event.x), expect.finite("y", event.y)
+        point, y = self.belief.recall(event.x), self.label("y", event.y)
         if event.id is not None and (known := self.book.find(expect.name_of("id", event.id))) is not None:
             raise taken(known, "it was learnt or arrived before")
         return lambda: self.learn(point, y, who, event.id)
@@ -382,7 +407,10 @@ class State:
         costs = self.costs.changed(event.label_cost, event.labellers, event.error_cost)
         rule = None if event.rule is None else self.read_rule(event.rule, rules)
         self.check_repriced(costs, rule)
-        return lambda: self.reprice(costs, rule)
+        level = None if event.level is None else checked_level(event.level)
+        if level is not None:
+            check_aim(self.belief, level)
+        return lambda: self.reprice(costs, rule, level)
 
     def read_rule(self, data: Any, own: Iterable[type[Rule]]) -> Rule:
         """A rule that an event holds, which starts afresh."""
@@ -432,6 +460,13 @@ def check_rule(rule: Any, belief: Any) -> None:
         expect.refuse("rule", "a rule such as Threshold()", rule)
     if rule.reservoir and not isinstance(belief, Watching):
         expect.refuse("belief", "one that can say what a label saves, which this rule needs", belief)
+
+
+def check_aim(belief: Any, level: float) -> Aiming:
+    """The belief, if it can answer at this level."""
+    if not isinstance(belief, Aiming):
+        expect.refuse("belief", f"one that can answer the {level:g}-quantile, as these costs ask for", belief)
+    return belief
 
 
 def check_belief(belief: Any, warmup: int) -> None:

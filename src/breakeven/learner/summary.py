@@ -6,7 +6,7 @@ import msgspec
 
 from breakeven.ledger import Ledger
 from breakeven.rules import Rule
-from breakeven.values import Labeller
+from breakeven.values import EVEN, ErrorCosts, Labeller
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +21,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     fits: int
     ambiguous: int = 0  # decisions that might differ without the approximation
     error_cost: float = 1.0
+    level: float = EVEN  # the quantile of the label that is answered
     labellers: dict[str, Labeller] = {}
     horizon_passed: int | None = None  # the rule's horizon, once there are more rounds
 
@@ -47,7 +48,12 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             f"{'cost of a label ':<18}{one.cost:>12,.2f}   ({name}, noise {one.noise_std:.4g})"
             for name, one in self.labellers.items()
         ] or [f"cost of a label   {self.label_cost:>12,.2f}"]
-        return lines if self.error_cost == 1.0 else [*lines, f"cost of an error  {self.error_cost:>12,.2f}"]
+        errors = ErrorCosts(self.error_cost, self.level)
+        if not errors.even:
+            lines += [f"cost of 1 too low {errors.under:>12,.2f}", f"cost of 1 too high{errors.over:>12,.2f}"]
+        elif self.error_cost != 1.0:
+            lines.append(f"cost of an error  {self.error_cost:>12,.2f}")
+        return lines
 
 
 def horizon_passed(rule: Rule, rounds: int) -> int | None:

@@ -16,7 +16,7 @@ from breakeven.planning.prospect import Prospect, Proven, proven, stream_of
 from breakeven.planning.streams import Stream
 from breakeven.rules import Threshold, Value
 from breakeven.simulate import Trace, simulate
-from breakeven.values import BillRow, Sweep
+from breakeven.values import EVEN, BillRow, Sweep, counted
 from breakeven.values.bill import EVERYONE, NO_ONE, factors, mean_row, sweep_of
 
 RunsDone = Callable[[int, int], None]  # runs done, runs in all
@@ -83,7 +83,7 @@ def _trial(
     papers = run(_threshold(prospect), stream)
     rows = [
         _row(EVERYONE, prospect, prospect.rounds, 0.0),
-        _row(NO_ONE, prospect, 0, float(np.abs(stream.labels - np.median(stream.labels)).sum())),
+        _row(NO_ONE, prospect, 0, _without_labels(prospect, stream)),
         bills[prospect.cost],
         _scored(PAPERS_RULE, prospect, stream, papers),
     ]
@@ -94,12 +94,19 @@ def _trial(
 
 def _scored(name: str, prospect: Prospect, stream: Stream, trace: Trace) -> BillRow:
     """Errors against the labels that were not bought."""
-    missed = np.abs(stream.labels - trace.prediction)[~trace.wants_label]
+    missed = counted(stream.labels - trace.prediction, prospect.errors.level)[~trace.wants_label]
     return _row(name, prospect, int(trace.wants_label.sum()), float(missed.sum()))
 
 
+def _without_labels(prospect: Prospect, stream: Stream) -> float:
+    """The errors of the best single answer, known only afterwards."""
+    level, labels = prospect.errors.level, stream.labels
+    best = np.median(labels) if level == EVEN else np.quantile(labels, level, method="inverted_cdf")
+    return float(counted(labels - best, level).sum())
+
+
 def _row(name: str, prospect: Prospect, labels: int, error: float) -> BillRow:
-    total = prospect.cost * labels + prospect.error_cost * error
+    total = prospect.cost * labels + prospect.errors.unit * error
     return BillRow(
         name=name,
         labels=labels,
@@ -117,16 +124,17 @@ def _value(prospect: Prospect) -> Learner:
     """What `breakeven simulate` runs by default, with the noise known."""
     belief: TypeMeans | GaussianProcess
     if prospect.dim is None:
-        belief = TypeMeans(prospect.noise_std, prior_std="learn")
+        belief = TypeMeans(prospect.noise_std, prior_std="learn", level=prospect.errors.level)
     else:
         lengths = (prospect.lengthscale,) * prospect.dim
         kernel = msgspec.structs.replace(prospect.function_kernel, lengthscale=lengths)
         belief = untuned(prospect.dim, prospect.noise_std, kernel)
+        belief.aim(prospect.errors.level)
     return _learner(belief, Value(horizon=prospect.rounds, scored="labels"), prospect)
 
 
 def _threshold(prospect: Prospect) -> Learner:
-    """The paper's algorithms as its theorems have them: the kernel is known."""
+    """The paper's algorithms as its theorems have them: the kernel is known, and means are answered."""
     belief: TypeMeans | GaussianProcess
     if prospect.dim is None:
         belief = TypeMeans(prospect.noise_std, prospect.delta)
@@ -136,4 +144,4 @@ def _threshold(prospect: Prospect) -> Learner:
 
 
 def _learner(belief: TypeMeans | GaussianProcess, rule: Value | Threshold, prospect: Prospect) -> Learner:
-    return Learner(belief, rule, label_cost=prospect.cost, error_cost=prospect.error_cost)
+    return Learner(belief, rule, label_cost=prospect.cost, error_cost=prospect.errors.unit)

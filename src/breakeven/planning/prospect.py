@@ -23,6 +23,7 @@ from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.planning.streams import Stream
 from breakeven.theory.type_bounds import ZETA_3, discrete_setting
+from breakeven.values import ErrorCosts
 
 BOUND_FAILS = 0.05  # the probability with which a bound does not hold
 MOST_NUMBERS, MOST_TYPES, MOST_DIM = 10_000_000, 1_000_000, 100
@@ -45,15 +46,18 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     dim: int | None = None
     kernel: KernelName = "se"
     lengthscale: float = 0.5
-    error_cost: float = 1.0
+    error_cost: float | None = None
+    under_cost: float | None = None
+    over_cost: float | None = None
     trials: int = 5
     seed: int = 0
 
     def __post_init__(self) -> None:
         if (self.types is None) == (self.dim is None):
             expect.refuse("types, dim", "one of the two", f"{self.types}, {self.dim}", described=True)
-        for name in ("cost", "noise_std", "lengthscale", "error_cost"):
+        for name in ("cost", "noise_std", "lengthscale"):
             expect.positive(name, getattr(self, name))
+        self.errors  # noqa: B018  (refuses costs that contradict each other)
         for name in ("rounds", "trials", "types" if self.dim is None else "dim"):
             expect.whole(name, getattr(self, name), least=1)
         expect.one_of("kernel", self.kernel, SMOOTHNESS)
@@ -76,9 +80,14 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
         return BOUND_FAILS if self.types is None else BOUND_FAILS / (ZETA_3 * self.types)  # Thm 1, corrected
 
     @property
+    def errors(self) -> ErrorCosts:
+        """What errors cost."""
+        return ErrorCosts.checked(self.error_cost, self.under_cost, self.over_cost)
+
+    @property
     def price(self) -> float:
         """What a label costs in units of error."""
-        return self.cost / self.error_cost
+        return self.cost / self.errors.unit
 
     @property
     def function_kernel(self) -> Kernel:
@@ -137,7 +146,7 @@ class Proven(msgspec.Struct, frozen=True, kw_only=True):
 def proven(prospect: Prospect) -> Proven:
     """What holds with a probability of 95%."""
     found = _of_types(prospect, prospect.types) if prospect.types is not None else _of_numbers(prospect)
-    least, unit = found.least_total, prospect.error_cost
+    least, unit = found.least_total, prospect.errors.unit
     return Proven(
         labels=min(found.labels, float(prospect.rounds)),
         total=unit * found.total,

@@ -13,7 +13,7 @@ import numpy as np
 
 from breakeven.errors import expect
 
-Kind = Literal["number", "truth", "whole", "text"]
+Kind = Literal["number", "truth", "whole", "text", "yes_no"]
 
 LARGEST_VALUE = 1e30  # the squares of such numbers, and what is computed from them, are finite
 MISSING_WORDS = [
@@ -21,11 +21,13 @@ MISSING_WORDS = [
     "1.#qnan", "-1.#qnan", "null", "none",
 ]  # fmt: skip
 TRUTH_WORDS = {"true": 1, "false": 0, "1": 1, "0": 0, "1.0": 1, "0.0": 0}
+YES_NO_WORDS = {**TRUTH_WORDS, "yes": 1, "no": 0, "y": 1, "n": 0}
 KIND_WORDS: dict[Kind, str] = {
     "number": "a finite number",
     "truth": "true or false",
     "whole": "a whole number of 64 bits",
     "text": "text or a whole number",
+    "yes_no": "yes or no (or y, n, true, false, 1, 0)",
 }
 MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which is not imported to know them
 SPACES = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
@@ -83,13 +85,17 @@ def _number(value: Any) -> float | None:
     return number if abs(number) <= LARGEST_VALUE else None
 
 
-def _truth(value: Any) -> int | None:
+def _truth(value: Any, words: dict[str, int] = TRUTH_WORDS) -> int | None:
     if isinstance(value, bool | np.bool_):
         return int(value)
     if isinstance(value, str):
-        return TRUTH_WORDS.get(_stripped(value).lower())
+        return words.get(_stripped(value).lower())
     is_one_or_zero = expect.is_number(value) or isinstance(value, Decimal)
     return TRUTH_WORDS.get(str(value)) if is_one_or_zero else None
+
+
+def _yes_no(value: Any) -> int | None:
+    return _truth(value, YES_NO_WORDS)
 
 
 def _whole(value: Any) -> int | None:
@@ -113,6 +119,7 @@ ONE_VALUE: dict[Kind, Callable[[Any], Any]] = {
     "truth": _truth,
     "whole": _whole,
     "text": _text,
+    "yes_no": _yes_no,
 }
 
 

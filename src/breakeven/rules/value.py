@@ -61,7 +61,9 @@ class Value(Rule):
     def _worth(self, view: View, offer: Offer) -> float:
         saving = view.saves(offer.noise_std)
         here = saving.here if self.scored == "truth" else saving.outright
-        return here if here == inf else here + saving.over(self.left(view.round), lessons=self.lessons)
+        if here == inf:
+            return here
+        return here + saving.over(self.left(view.round), lessons=self.lessons, price=offer.price)
 
     @staticmethod
     def reason(wanted: bool, nothing_known: bool, enough: bool, late: bool) -> str:

@@ -5,11 +5,12 @@ from math import fsum
 import numpy as np
 import polars as pl
 
-from breakeven.ledger import EXPECTED_NOISE
+from breakeven.errors.expect import Array
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
+from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
-from breakeven.values import BillRow
+from breakeven.values import EVEN, BillRow, counted, expected_error
 from breakeven.values.bill import EVERYONE, NO_ONE
 
 RULE_NAMES = {
@@ -38,13 +39,24 @@ def row_of(run: TableRun, name: str | None = None, *, factor: float = 1.0) -> Bi
 def first_rows(cases: Cases, options: Options) -> list[BillRow]:
     """Labelling everyone, and no one; neither needs a model.
 
-    Without labels the best prediction is the median of all labels, which is known only afterwards.
+    Without labels the best answer is the median of all labels, or the quantile that uneven costs ask for,
+    which is known only afterwards.
     """
-    error = float(np.abs(cases.labels - np.median(cases.labels)).sum())
+    error = without_labels(cases.labels, options.errors.level)
     return [
         _row(EVERYONE, cases, options, len(cases), cost_of_all(cases, options), 0.0),
         _row(NO_ONE, cases, options, 0, 0.0, error),
     ]
+
+
+def without_labels(labels: Array, level: float) -> float:
+    """The errors of the best single answer, known only afterwards.
+
+    >>> without_labels(np.array([0.0, 0.0, 0.0, 4.0]), EVEN), without_labels(np.array([0.0, 4.0]), 0.75)
+    (4.0, 2.0)
+    """
+    best = np.median(labels) if level == EVEN else np.quantile(labels, level, method="inverted_cdf")
+    return float(counted(labels - best, level).sum())
 
 
 def cost_of_all(cases: Cases, options: Options) -> float:
@@ -56,7 +68,7 @@ def cost_of_all(cases: Cases, options: Options) -> float:
 def _row(
     name: str, cases: Cases, options: Options, labels: int, spend: float, error: float, factor: float = 1.0
 ) -> BillRow:
-    total = spend + options.error_cost * error
+    total = spend + options.errors.unit * error
     return BillRow(
         name=name,
         labels=labels,
@@ -70,7 +82,12 @@ def _row(
 def noise_share(run: TableRun) -> float | None:
     """The mean error that label noise alone would give the same predictions, were they perfect."""
     noise_std = final_noise(run)
-    return None if noise_std is None else EXPECTED_NOISE * noise_std * (1.0 - share_labelled(run))
+    return None if noise_std is None else noise_alone(run, noise_std) * (1.0 - share_labelled(run))
+
+
+def noise_alone(run: TableRun, noise_std: float) -> float:
+    """The mean error that label noise alone gives a perfect prediction."""
+    return expected_error(run.options.errors.level) * noise_std
 
 
 def share_labelled(run: TableRun) -> float:
@@ -81,4 +98,4 @@ def share_labelled(run: TableRun) -> float:
 def final_noise(run: TableRun) -> float | None:
     """The noise of a label, as given or as fitted last; None where it is not known yet."""
     traits = run.learner.belief.traits
-    return traits.noise_std if traits.noise_known else None
+    return traits.noise_std if traits.noise_known and not says_yes_no(run.learner) else None

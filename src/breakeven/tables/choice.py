@@ -21,7 +21,13 @@ from breakeven.tables.sources import TableSource
 LABEL_ROLE, TYPE_ROLE, COST_ROLE = "\0label", "\0type", "\0cost"  # no columns of a table are called so
 ORDER_ROLE, ID_ROLE, ROW_ROLE = "\0order", "\0id", "\0row"
 
-LABEL_HINT = "labels are numbers: write yes and no as 1 and 0"
+LABEL_HINT = (
+    "labels are numbers, or yes and no; of several classes ask one at a time: is it this one, yes or no?"
+)
+YES_NO_HINT = (
+    "say --labels numbers if they are numbers; of several classes ask one at a time: is it this one, "
+    "yes or no?"
+)
 TYPE_HINT = "types are text, or whole numbers: write any others as text"
 FEATURE_HINT = "leave it empty where it is missing, or choose other --features"
 DATE_FORMS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%.f", "%+")
@@ -40,7 +46,7 @@ def choose(source: TableSource, options: Options) -> tuple[Columns, list[str]]:
     found = _kinds(source, source.columns if named is None else [*roles, *named])
     for name in [*roles, *(named or ())]:
         _check_usable(source, name, found[name])
-    label = Column(options.label, "truth" if found[options.label] == "truth" else "number")
+    label = Column(options.label, _kind_of_labels(source, options, found[options.label]))
     cost = None if options.cost_column is None else Column(options.cost_column)
     if options.type is not None:
         type = Column(options.type, _kind_of_types(source, found[options.type]))
@@ -70,6 +76,16 @@ def _kinds(source: TableSource, names: list[str]) -> dict[str, Kind | None]:
     if sample.height < kinds.LOOKED_AT and all(column.null_count() == sample.height for column in sample):
         source.refuse_empty()
     return found
+
+
+def _kind_of_labels(source: TableSource, options: Options, kind: Kind | None) -> Kind:
+    """As declared; else numbers, unless the first of them are words such as true and false, or yes and no."""
+    if options.labels == "yes/no":
+        return "yes_no"
+    if kind == "text" and options.labels is None:
+        first = source.sample(kinds.LOOKED_AT)[options.label].cast(pl.String)
+        return "yes_no" if kinds.says_yes_no(first) else "number"
+    return "truth" if kind == "truth" else "number"
 
 
 def _kind_of_types(source: TableSource, kind: Kind | None) -> Kind:
@@ -206,7 +222,9 @@ class Role(NamedTuple):
 
 def roles_of(columns: Columns, options: Options) -> dict[str, Role]:
     """What is to be read, by the name it gets; features keep the names of their columns."""
-    roles = {LABEL_ROLE: Role(columns.label_column.name, columns.label_column.kind, LABEL_HINT)}
+    label = columns.label_column
+    hint = YES_NO_HINT if label.kind == "yes_no" else LABEL_HINT
+    roles = {LABEL_ROLE: Role(label.name, label.kind, hint)}
     roles |= {one.name: Role(one.name, one.kind, FEATURE_HINT, True) for one in columns.features}
     if columns.type_column is not None:
         roles[TYPE_ROLE] = Role(columns.type_column.name, columns.type_column.kind, TYPE_HINT)

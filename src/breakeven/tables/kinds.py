@@ -5,7 +5,7 @@ What cannot be read becomes null. So a value that was there before reading and i
 
 import polars as pl
 
-from breakeven.rows.reading import LARGEST_VALUE, MISSING_WORDS, TRUTH_WORDS, Kind
+from breakeven.rows.reading import LARGEST_VALUE, MISSING_WORDS, TRUTH_WORDS, YES_NO_WORDS, Kind
 
 NEARLY_ALL = 0.9  # part of the text in a column that must be numbers, for the rest to be faults
 LOOKED_AT = 1_000  # values that say what text stands for
@@ -42,6 +42,16 @@ def of_text(column: pl.Series) -> Kind | None:
         return "truth"
     numbers = words.str.replace_all(",", "", literal=True).cast(pl.Float64, strict=False)
     return "number" if numbers.count() >= NEARLY_ALL * len(words) else "text"
+
+
+def says_yes_no(column: pl.Series) -> bool:
+    """Whether the first words of a column of text are all yes and no.
+
+    >>> says_yes_no(pl.Series(["Yes", "n", None])), says_yes_no(pl.Series(["yes", "maybe"]))
+    (True, False)
+    """
+    words = column.filter(~_says_missing(column, "number").fill_null(True)).head(LOOKED_AT)
+    return not words.is_empty() and _yes_nos(words).null_count() == 0
 
 
 def _is_text(dtype: pl.DataType) -> bool:
@@ -90,11 +100,15 @@ def _numbers(column: pl.Series) -> pl.Series:
     return _where(numbers.abs() <= LARGEST_VALUE, numbers)
 
 
-def _truths(column: pl.Series) -> pl.Series:
+def _truths(column: pl.Series, known: dict[str, int] = TRUTH_WORDS) -> pl.Series:
     if column.dtype == pl.Boolean:
         return column.cast(pl.Int64)
     words = column.cast(pl.String) if column.dtype.is_numeric() else _stripped(column).str.to_lowercase()
-    return words.replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Int64)
+    return words.replace_strict(known, default=None, return_dtype=pl.Int64)
+
+
+def _yes_nos(column: pl.Series) -> pl.Series:
+    return _truths(column, YES_NO_WORDS)
 
 
 def _wholes(column: pl.Series) -> pl.Series:
@@ -125,4 +139,4 @@ def _where(condition: pl.Series, values: pl.Series) -> pl.Series:
     return pl.select(pl.when(condition).then(values)).to_series()
 
 
-COLUMN_READERS = {"number": _numbers, "truth": _truths, "whole": _wholes, "text": _texts}
+COLUMN_READERS = {"number": _numbers, "truth": _truths, "whole": _wholes, "text": _texts, "yes_no": _yes_nos}

@@ -15,12 +15,15 @@ from msgspec.structs import fields, force_setattr, replace
 
 from breakeven.beliefs.gp import SMOOTHNESS, KernelName
 from breakeven.errors import BreakevenError, expect
+from breakeven.values import ErrorCosts
 
 RuleName = Literal["value", "threshold", "random", "variable", "always", "never"]
+Labels = Literal["yes/no", "numbers"]
 Missing = Literal["drop", "mean"]
 Number = float | None
 Name = str | None
 
+ERROR_COSTS = ("error_cost", "under_cost", "over_cost", "miss_cost", "false_alarm_cost")
 PAYING_RULES = ("value", "threshold")  # rules whose labels depend on what a label costs
 COLUMN, COLUMNS_HERE, A_FILE = {"metavar": "COLUMN"}, {"metavar": "COLUMNS"}, {"metavar": "FILE"}
 
@@ -72,7 +75,19 @@ class Options(Struct, frozen=True, kw_only=True):
     horizon: Annotated[
         int | None, Meta(description="Cases expected in all; those of the table unless given.")
     ] = None
-    error_cost: Annotated[float, Meta(description="What being wrong by 1 costs.")] = 1.0
+    labels: Annotated[
+        Labels | None,
+        Meta(description="What labels are; told from the first labels that are bought unless given."),
+    ] = None
+    error_cost: Annotated[Number, Meta(description="What being wrong by 1 costs; 1 unless given.")] = None
+    under_cost: Annotated[
+        Number, Meta(description="What an answer too low by 1 costs, where one too high costs another.")
+    ] = None
+    over_cost: Annotated[Number, Meta(description="What an answer too high by 1 costs, beside it.")] = None
+    miss_cost: Annotated[Number, Meta(description="Of yes/no labels: what a no costs that is a yes.")] = None
+    false_alarm_cost: Annotated[
+        Number, Meta(description="Of yes/no labels: what a yes costs that is a no.")
+    ] = None
     delay: Annotated[int, Meta(description="Rounds by which every label comes late.")] = 0
     missing: Annotated[
         Missing | None,
@@ -87,7 +102,7 @@ class Options(Struct, frozen=True, kw_only=True):
         for name in ("label", "type", "order", "id", "cost_column"):
             if not isinstance(getattr(self, name), str | None):
                 expect.refuse(name, "the name of a column", getattr(self, name))
-        for name in ("cost", "noise_std", "error_cost", "budget"):
+        for name in ("cost", "noise_std", "budget", *ERROR_COSTS):
             if getattr(self, name) is not None:
                 force_setattr(self, name, expect.positive(name, getattr(self, name)))
         if self.features is not None:
@@ -99,6 +114,7 @@ class Options(Struct, frozen=True, kw_only=True):
         expect.probability("chance", self.chance)
         expect.one_of("rule", self.rule, get_args(RuleName))
         expect.one_of("kernel", self.kernel, SMOOTHNESS)
+        expect.one_of("labels", self.labels, (None, *get_args(Labels)))
         expect.one_of("missing", self.missing, (None, *get_args(Missing)))
         expect.truth("compare", self.compare)
         expect.truth("sweep", self.sweep)
@@ -114,8 +130,19 @@ class Options(Struct, frozen=True, kw_only=True):
             expect.refuse(
                 "features", "none beside a type: a type is all that is known of an arrival", self.features
             )
+        self.errors  # noqa: B018  (refuses costs that contradict each other)
         if self.trials == 1:
             expect.refuse("trials", "0, or 2 at least: one order has no interval", self.trials)
+
+    @property
+    def error_costs(self) -> dict[str, Any]:
+        """What errors cost, as it was given."""
+        return {name: getattr(self, name) for name in ERROR_COSTS}
+
+    @property
+    def errors(self) -> ErrorCosts:
+        """What errors cost."""
+        return ErrorCosts.checked(**self.error_costs)
 
     def but(self, **changes: object) -> Self:
         """The same options with these changes."""

@@ -20,10 +20,10 @@ from breakeven.tables.cases import Cases
 from breakeven.tables.pictures import costs_differ
 from breakeven.tables.rivals import costs_left_out
 from breakeven.tables.run import TableRun
-from breakeven.tables.story import about_errors, facts, sections
+from breakeven.tables.story import about_errors, about_turns, facts, sections
 from breakeven.values import Bill, BillRow, Sweep
 from breakeven.values.amounts import listed
-from breakeven.values.bill import ABOUT_NO_ONE, mean_row, sweep_of
+from breakeven.values.bill import ABOUT_NO_ONE, ABOUT_NO_ONE_UNEVEN, mean_row, sweep_of
 
 DECISIONS_FILE = "decisions.parquet"
 NAMES_IN_A_ROW = 6  # of columns, before the rest is counted
@@ -97,7 +97,7 @@ class Outcome:
     def notes(self) -> list[str]:
         """How to read the bill."""
         run = self.run
-        said = [about_errors(run), ABOUT_NO_ONE]
+        said = [about_errors(run), ABOUT_NO_ONE if run.options.errors.even else ABOUT_NO_ONE_UNEVEN]
         if run.options.delay:
             said.append(
                 f"Labels come {run.options.delay:,} rounds late; a labelled case still counts as answered by "
@@ -107,7 +107,7 @@ class Outcome:
             said += [f"{len(self.seeds):,} labels were owned from the start.", *self.seeds.notes]
         if not run.whole:
             said.insert(0, f"Interrupted: all numbers are of the first {len(run.cases):,} cases.")
-        return said + run.cases.notes + self.remarks
+        return said + about_turns(run) + run.cases.notes + self.remarks
 
     @property
     def bill(self) -> Bill:

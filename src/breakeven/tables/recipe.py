@@ -4,19 +4,23 @@ The belief finds its own units: mean, scale and noise of labels, and how wide fe
 Types need labels of one type to see their noise; so the first arrivals are all bought where nobody gives it.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from breakeven.beliefs import Belief, TypeMeans, untuned
+from breakeven.beliefs import Belief, Choosy, Recognised, TypeMeans, TypeShares, untuned
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.gp import kernel_named
+from breakeven.beliefs.recognised import YES_NO_VALUES
 from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.rules import Always, Budget, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
 
+YES_NO = "yes or no"  # what says how noisy labels are where they are no numbers
+YES_NO_ROWS: Callable[[int], Belief] | None = None  # the belief for yes/no labels of rows of so many numbers
 WARMUP_A_FEATURE = 5  # labels that the paper's rule fits its kernel to
 WARMUP_OF_TYPES = (
     20  # labels that the paper's rule takes the scale of, and that noise is measured from at least
@@ -35,9 +39,11 @@ class Start(NamedTuple):
 
 def start(cases: Cases, options: Options, seeds: Cases | None = None) -> Start:
     """The learner for these cases; `seeds` are labels already owned, and are learnt for nothing."""
+    if options.labels == "yes/no" and (certain := yes_no_belief(cases)) is not None:
+        return Start(_learnt(certain, cases, options, seeds), YES_NO)
     if cases.columns.type_column is None:
         return Start(_process(cases, options, seeds), "fitted" if options.noise_std is None else "given")
-    belief = type_means(options, seeds)
+    belief = recognised(type_means(options, seeds), cases, options, seeds)
     if not belief.traits.noise_known:
         return Start(_learner(belief, cases, options, _until_noise_is_seen(cases, options)), None)
     learner = _learner(belief, cases, options, first_labels(cases, options, seeds))
@@ -50,11 +56,38 @@ def start(cases: Cases, options: Options, seeds: Cases | None = None) -> Start:
 
 def _process(cases: Cases, options: Options, seeds: Cases | None) -> Learner:
     kernel = kernel_named(options.kernel, (1.0,) * cases.columns.dim)
-    belief = untuned(cases.columns.dim, options.noise_std, kernel)
+    belief = recognised(untuned(cases.columns.dim, options.noise_std, kernel), cases, options, None)
+    return _learnt(belief, cases, options, seeds)
+
+
+def _learnt(belief: Belief, cases: Cases, options: Options, seeds: Cases | None) -> Learner:
     learner = _learner(belief, cases, options, first_labels(cases, options, seeds))
     for point, y in labels_of(seeds):
         learner.learn(point, y)
     return learner
+
+
+# -- yes/no labels -----------------------------------------------------------------------------------------
+
+
+def yes_no_belief(cases: Cases) -> Belief | None:
+    """The belief for yes/no labels of these cases; None where there is none yet."""
+    if cases.columns.type_column is not None:
+        return TypeShares(prior_strength="learn")
+    return None if YES_NO_ROWS is None else YES_NO_ROWS(cases.columns.dim)
+
+
+def recognised(numbers: Belief, cases: Cases, options: Options, owned: Cases | None) -> Belief:
+    """A belief for numbers that yields to one for yes/no labels while all labels are 0 or 1.
+
+    It has the `owned` labels already, and the other one learns them here.
+    """
+    yes_no = None if options.labels == "numbers" else yes_no_belief(cases)
+    if yes_no is None or not all(y in YES_NO_VALUES for _, y in labels_of(owned)):
+        return numbers
+    for point, y in labels_of(owned):
+        yes_no.learn(yes_no.point(point), y)
+    return Recognised(numbers, yes_no)
 
 
 def _learner(belief: Belief, cases: Cases, options: Options, warmup: int) -> Learner:
@@ -62,7 +95,7 @@ def _learner(belief: Belief, cases: Cases, options: Options, warmup: int) -> Lea
         belief,
         make_rule(options, len(cases)),
         label_cost=float(cases.label_costs(options.cost)[0]),
-        error_cost=options.error_cost,
+        **options.error_costs,
         warmup=warmup,
         seed=options.seed,
     )
@@ -146,8 +179,16 @@ def _until_noise_is_seen(cases: Cases, options: Options) -> int:
     return longest
 
 
+def says_yes_no(learner: Learner) -> bool:
+    """Whether answers are yes and no now."""
+    belief = learner.belief
+    return isinstance(belief, Choosy) or (isinstance(belief, Recognised) and belief.kind == "yes/no")
+
+
 def measured_from(learner: Learner) -> str:
     """How the noise of types was measured on the way, if it was."""
+    if says_yes_no(learner):
+        return YES_NO
     first = f"the first {learner.warmup:,} labels, all bought"
     match learner.belief.describe().get("noise_from"):
         case None:

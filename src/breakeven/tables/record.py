@@ -1,8 +1,9 @@
 """What was decided on every case, as a table: one row each.
 
 A labelled case is answered by its label, however late that comes, and any other by its prediction; `error` is
-how far the answer is off the label. Long tables are kept on disk while the program runs. Long streams of
-types are decided on by compiled loops, whose answers become rows here.
+how far the answer is off the label, as errors count where they cost more one way. Long tables are kept on
+disk while the program runs. Long streams of types are decided on by compiled loops, whose answers become rows
+here.
 """
 
 import shutil
@@ -18,7 +19,7 @@ from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.learner import bulk as loops
 from breakeven.tables.cases import Cases
-from breakeven.values import Decision
+from breakeven.values import EVEN, Decision
 
 KEPT_AS_OBJECTS = 50_000  # decisions as objects, before they become a table
 IN_MEMORY = 1_000_000  # rows
@@ -26,6 +27,7 @@ IN_MEMORY = 1_000_000  # rows
 DECIDED: dict[str, Any] = {
     "wants_label": pl.Boolean,
     "prediction": pl.Float64,
+    "probability": pl.Float64,
     "std": pl.Float64,
     "noise_std": pl.Float64,
     "uncertainty": pl.Float64,
@@ -46,8 +48,8 @@ DECIDED: dict[str, Any] = {
 class Record:
     """Decisions as they come, one by one or many at once, beside the cases that they are on."""
 
-    def __init__(self, cases: Cases) -> None:
-        self._cases = cases
+    def __init__(self, cases: Cases, level: float = EVEN) -> None:
+        self._cases, self._level = cases, level
         self._parts: list[pl.LazyFrame] = []
         self._rows = 0
         self._fresh: list[tuple[Any, ...]] = []
@@ -61,8 +63,9 @@ class Record:
         spread = (prediction.std, prediction.noise_std, one.uncertainty) if known else (None, None, None)
         self._fresh.append(
             (
-                one.wants_label, prediction.mean, *spread, one.threshold, one.cost, one.propensity,
-                one.reason, one.exact, one.ambiguous, one.stretch, one.labeller, one.worth, one.by, one.round,
+                one.wants_label, prediction.mean, prediction.probability, *spread, one.threshold, one.cost,
+                one.propensity, one.reason, one.exact, one.ambiguous, one.stretch, one.labeller, one.worth,
+                one.by, one.round,
             )
         )  # fmt: skip
 
@@ -84,10 +87,17 @@ class Record:
         row = pl.Series("row", self._cases.rows[rows])
         label = pl.Series("label", self._cases.labels[rows])
         part = part.select(name, row, pl.all(), label)
-        missed = pl.when("wants_label").then(0.0).otherwise((pl.col("label") - pl.col("prediction")).abs())
+        missed = pl.when("wants_label").then(0.0).otherwise(self._counted())
         part = part.with_columns(missed.alias("error"))
         self._rows = rows.stop
         self._parts.append(part.lazy() if self._rows <= IN_MEMORY else self._on_disk(part))
+
+    def _counted(self) -> pl.Expr:
+        """How much an error counts, as `values.counted` has it."""
+        off = pl.col("label") - pl.col("prediction")
+        if self._level == EVEN:
+            return off.abs()
+        return pl.when(off > 0.0).then(2.0 * self._level * off).otherwise(-2.0 * (1.0 - self._level) * off)
 
     def _on_disk(self, part: pl.DataFrame) -> pl.LazyFrame:
         if self._folder is None:
@@ -134,6 +144,7 @@ def decide_and_tell(learner: Learner, types: pl.Series, labels: Array, ids: list
     )
     drawn = pl.col("wants_label").cast(pl.Float64) if propensity is None else pl.lit(propensity)
     return frame.with_columns(
+        pl.lit(None, dtype=pl.Float64).alias("probability"),
         pl.lit(learner.belief.traits.noise_std).alias("noise_std"),
         pl.lit(learner.label_cost).alias("cost"),
         drawn.alias("propensity"),

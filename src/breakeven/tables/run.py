@@ -11,11 +11,12 @@ from time import monotonic
 import msgspec
 import polars as pl
 
+from breakeven.beliefs import Recognised
 from breakeven.learner import Learner
 from breakeven.learner.replay import replay
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
-from breakeven.tables.recipe import measured_from, start
+from breakeven.tables.recipe import measured_from, says_yes_no, start
 from breakeven.tables.record import Record, compiles, decide_and_tell
 
 RoundsDone = Callable[[int, int, float], None]  # rounds done, rounds in all, money spent
@@ -28,7 +29,8 @@ SECONDS_BETWEEN = 0.1  # two reports of progress
 class TableRun(msgspec.Struct, frozen=True, kw_only=True):
     """How a stream went: what was decided on each case, and the learner afterwards, to go on with.
 
-    `noise_from` says in words where the noise of labels comes from.
+    `noise_from` says in words where the noise of labels comes from. `turns` are the rounds in which labels
+    were taken for yes/no labels, or for numbers again, where nobody had said what they are.
     """
 
     cases: Cases
@@ -36,6 +38,7 @@ class TableRun(msgspec.Struct, frozen=True, kw_only=True):
     record: Record
     learner: Learner
     noise_from: str
+    turns: list[tuple[int, str]]
     seconds: float
     whole: bool
 
@@ -70,6 +73,7 @@ def run(
         record=walk.record,
         learner=learner,
         noise_from=measured_from(learner) if noise_from is None else noise_from,
+        turns=walk.turns,
         seconds=monotonic() - begun,
         whole=walk.done == len(cases),
     )
@@ -89,9 +93,10 @@ class _Walk:
     ) -> None:
         self._learner, self._cases, self._delay = learner, cases, options.delay
         self._progress, self._stopped, self._most, self._bought = progress, stop, most, 0
-        self.record, self.done = Record(cases), 0
+        self.record, self.done = Record(cases, options.errors.level), 0
         self._late: deque[tuple[int, str, float]] = deque()  # due after which round, id, label
         self._next = 0.0
+        self._belief = learner.belief  # the learner may go on with another
 
     def go(self) -> None:
         """All rounds, or as many as there are before it is stopped; one at least, so that there is a bill."""
@@ -106,6 +111,11 @@ class _Walk:
             self._compiled()
         else:
             self._replayed()
+
+    @property
+    def turns(self) -> list[tuple[int, str]]:
+        """When the kind of labels was told from labels bought."""
+        return list(self._belief.turns) if isinstance(self._belief, Recognised) else []
 
     def _stop(self) -> bool:
         return self._stopped() or (self._most is not None and self._bought >= self._most)
@@ -165,4 +175,5 @@ class _Walk:
     def _spread_known(self) -> bool:
         """Whether anything but a guess says how far off predictions are."""
         typed = self._cases.columns.type_column is not None
-        return self._learner.belief.traits.noise_known and (typed or self._learner.fits > 0)
+        known = self._learner.belief.traits.noise_known
+        return known and (typed or self._learner.fits > 0 or says_yes_no(self._learner))

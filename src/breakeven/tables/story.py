@@ -6,8 +6,7 @@ process was first fitted its uncertainty is a guess; the record leaves it empty,
 
 import polars as pl
 
-from breakeven.ledger import EXPECTED_NOISE
-from breakeven.tables.billing import final_noise, name_of, noise_share, share_labelled
+from breakeven.tables.billing import final_noise, name_of, noise_alone, noise_share, share_labelled
 from breakeven.tables.pictures import (
     STD_95,
     UNLABELLED,
@@ -20,6 +19,7 @@ from breakeven.tables.pictures import (
     rows_to_draw,
     rows_to_read,
 )
+from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
 from breakeven.values import Chart, Figure, Section
 from breakeven.values.amounts import amount
@@ -34,21 +34,58 @@ def facts(run: TableRun) -> list[str]:
     costs = f"{amount(float(cases.label_costs(options.cost).mean()))} a label"
     if cases.costs is not None:
         costs = f"costs from `{options.cost_column}`, on average {costs}"
-    wrong = f"being wrong by 1 costs {amount(options.error_cost)}"
+    wrong = f"being wrong by 1 costs {amount(options.errors.unit)}"
+    under, over = amount(options.errors.under), amount(options.errors.over)
+    if says_yes_no(run.learner):
+        wrong = f"a miss costs {under}, a false alarm {over}"
+    elif not options.errors.even:
+        wrong = f"an answer too low by 1 costs {under}, one too high {over}"
     return [f"{len(cases):,} cases", f"label `{options.label}`", costs, wrong]
 
 
 def about_errors(run: TableRun) -> str:
     """How errors are counted, and how much of them is noise."""
     said = "Errors are against the labels as they are, noise included: what is labelled counts as right."
+    errors = run.options.errors
+    if says_yes_no(run.learner):
+        return about_answers(run)
+    if not errors.even:
+        said += (
+            f" An answer too low counts {2.0 * errors.level:.3g} times its distance, one too high "
+            f"{2.0 * (1.0 - errors.level):.3g} times, so answers are {100.0 * errors.level:.3g}% quantiles."
+        )
     noise_std, share = final_noise(run), noise_share(run)
     if noise_std is None or share is None or share_labelled(run) == 1.0 or not _any_known(run):
         return said
     return (
         f"{said} Label noise alone, of a standard deviation of {amount(noise_std)} "
         f"({run.noise_from}), would give perfect predictions a mean error of about "
-        f"{amount(share)} over all cases, {amount(EXPECTED_NOISE * noise_std)} over those not labelled."
+        f"{amount(share)} over all cases, {amount(noise_alone(run, noise_std))} over those not labelled."
     )
+
+
+def about_answers(run: TableRun) -> str:
+    """How errors are counted where answers are yes and no, and how many there were."""
+    count, errors = pl.col("label") - pl.col("prediction"), run.options.errors
+    unlabelled = run.decisions.filter(UNLABELLED).select((count > 0.5).sum(), false=(count < -0.5).sum())
+    misses, alarms = unlabelled.collect(engine="streaming").row(0)
+    weights = f"{2.0 * errors.level:.3g} errors, a false alarm as {2.0 * (1.0 - errors.level):.3g}"
+    said = (
+        "Answers are yes or no: what is labelled counts as right, of the others a yes that was answered no "
+        f"is a miss, a no that was answered yes a false alarm. There were {misses:,} and {alarms:,}."
+    )
+    return said if errors.even else f"{said} A miss counts as {weights}."
+
+
+def about_turns(run: TableRun) -> list[str]:
+    """That labels were taken for yes and no, or for numbers again, where nobody had said what they are."""
+    return [
+        f"After case {round:,} all labels bought were 0 or 1: they count as no and yes from there on. Say "
+        "--yes-no if they are, or --labels numbers."
+        if kind == "yes/no"
+        else f"With case {round:,} a label came that is neither 0 nor 1: labels are numbers from there on."
+        for round, kind in run.turns
+    ]
 
 
 def _any_known(run: TableRun) -> bool:
@@ -93,7 +130,7 @@ def _money(run: TableRun, table: pl.LazyFrame) -> Figure:
     sums = table.select(
         "case",
         spend.alias("spent on labels"),
-        (spend + run.options.error_cost * pl.col("error").cum_sum()).alias("total"),
+        (spend + run.options.errors.unit * pl.col("error").cum_sum()).alias("total"),
         pl.col("cost").cum_sum().alias(EVERYONE),
     )
     some, name = rows_to_draw(sums, len(run.cases), lines=3), name_of(run.options)
@@ -127,7 +164,7 @@ def _errors(run: TableRun, unlabelled: pl.LazyFrame, count: int) -> Figure:
     lines = [line_through(name_of(run.options), middle, mean, remark="mean error", low=low, high=high)]
     noise_std = final_noise(run)
     if noise_std is not None and _any_known(run):
-        noise = EXPECTED_NOISE * noise_std
+        noise = noise_alone(run, noise_std)
         lines.append(
             line_through("label noise alone", [1.0, float(len(run.cases))], [noise, noise], kind="reference")
         )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.beliefs.gp import KernelName
 from breakeven.errors import BreakevenError
-from breakeven.tables.options import Missing, Options, RuleName
+from breakeven.tables.options import Labels, Missing, Options, RuleName
 
 if TYPE_CHECKING:
     from breakeven.tables.outcome import Outcome
@@ -45,7 +45,12 @@ def from_table(
     chance: float = 0.5,
     budget: float | None = None,
     horizon: int | None = None,
-    error_cost: float = 1.0,
+    labels: Labels | None = None,
+    error_cost: float | None = None,
+    under_cost: float | None = None,
+    over_cost: float | None = None,
+    miss_cost: float | None = None,
+    false_alarm_cost: float | None = None,
     delay: int = 0,
     missing: Missing | None = None,
     seed: int = 0,
@@ -80,7 +85,12 @@ def from_table(
         chance=chance,
         budget=budget,
         horizon=horizon,
+        labels=labels,
         error_cost=error_cost,
+        under_cost=under_cost,
+        over_cost=over_cost,
+        miss_cost=miss_cost,
+        false_alarm_cost=false_alarm_cost,
         delay=delay,
         missing=missing,
         seed=seed,

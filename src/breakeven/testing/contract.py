@@ -9,23 +9,44 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from breakeven.beliefs import GaussianProcess, TypeMeans
+from breakeven.beliefs import Choosy, GaussianProcess, TypeMeans
 from breakeven.learner import Learner
 from breakeven.rules import Threshold
 
 SAMPLE_ROUNDS = 40
+YES_NO = (0.0, 1.0)  # the labels of beliefs that take no others
 FITTED_ROUNDS = 14  # a fit after every label is slow
 
 
 class LabelledStream(msgspec.Struct, frozen=True):
-    """Points and their labels; bring your own where a belief takes unusual points."""
+    """Points and their labels; bring your own where a belief takes unusual points.
+
+    `two` are labels that differ, the lower one first.
+    """
 
     points: Sequence[Any]
     labels: Sequence[float]
+    two: tuple[float, float] = (2.0, 40.0)
+
+    def above(self, mean: float) -> float:
+        """A label above what is predicted."""
+        return self.two[1] if self.two == YES_NO else mean + 5.0
+
+    def other(self, y: float) -> float:
+        """Another label than this one."""
+        return 1.0 - y if self.two == YES_NO else y + 1.0
 
     @staticmethod
     def of(learner: Learner, seed: int = 0) -> "LabelledStream":
         """Points of a belief over types, a box, or numbers."""
+        stream = LabelledStream._of(learner, seed)
+        if not isinstance(learner.belief, Choosy):
+            return stream
+        middle = float(np.median(stream.labels))
+        return LabelledStream(stream.points, [float(y > middle) for y in stream.labels], YES_NO)
+
+    @staticmethod
+    def _of(learner: Learner, seed: int) -> "LabelledStream":
         random = np.random.default_rng(seed)
         fitted = getattr(learner.belief, "fit_schedule", None) is not None
         length = max(FITTED_ROUNDS, learner.warmup + 6) if fitted else SAMPLE_ROUNDS
@@ -67,6 +88,10 @@ paper_rule = Scope("the paper's rule", lambda one: isinstance(one.rule, Threshol
 blind = Scope(
     "rules that look neither at predictions nor at what is awaited",
     lambda one: not any(layer.reads_prediction for layer in one.rule.layers),
+)
+steady = Scope(
+    "savings that do not rest on what labels said",
+    lambda one: not (one.rule.reservoir and getattr(one.belief, "savings_rest_on_labels", False)),
 )
 warming = Scope("learners with a warm-up", lambda one: one.warmup > 0)
 

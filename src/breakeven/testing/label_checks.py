@@ -2,7 +2,7 @@
 
 from math import isinf
 
-from breakeven.testing.contract import LabelledStream, Make, blind, check, every, fixed, types
+from breakeven.testing.contract import LabelledStream, Make, blind, check, every, fixed, steady, types
 from breakeven.testing.stream_runs import (
     assert_same_decisions,
     assert_same_predictions,
@@ -15,6 +15,7 @@ from breakeven.testing.stream_runs import (
     run_late,
     uncertainty,
 )
+from breakeven.values import Prediction
 
 
 @check(every)
@@ -34,12 +35,17 @@ def telling_moves_the_mean_and_not_the_uncertainty(make: Make, stream: LabelledS
     learner, x = make(), stream.points[0]
     id = learner.decide(x, force=True).id
     before, predicted = uncertainty(learner, x), learner.predict(x)
-    after = learner.tell(id, predicted.mean + 5.0)
-    assert after.mean > predicted.mean, "a higher label did not raise the mean"
+    after = learner.tell(id, stream.above(predicted.mean))
+    assert _height(after) > _height(predicted), "a higher label did not raise the mean"
     assert abs(uncertainty(learner, x) - before) <= 1e-10 * before, "telling changed the uncertainty"
 
 
-@check(fixed & blind)
+def _height(one: Prediction) -> float:
+    """What a higher label raises: the mean, or the probability of a yes."""
+    return one.mean if one.probability is None else one.probability
+
+
+@check(fixed & blind & steady)
 def late_labels_lead_to_the_same_decisions(make: Make, stream: LabelledStream) -> None:
     """Labels late and out of order: same decisions, and the same predictions in the end."""
     prompt, late = make(), make()
@@ -62,11 +68,12 @@ def telling_twice_is_harmless_and_otherwise_refused(make: Make, stream: Labelled
     """The same value again changes nothing; another value is an error that names `correct`."""
     learner = make()
     id = learner.decide(stream.points[0], force=True).id
-    learner.tell(id, 1.5)
+    low, high = stream.two
+    learner.tell(id, low)
     with nothing_changes(learner):
-        learner.tell(id, 1.5)
-    with refused(learner, "1.5", "2.5", "correct"):
-        learner.tell(id, 2.5)
+        learner.tell(id, low)
+    with refused(learner, str(low), str(high), "correct"):
+        learner.tell(id, high)
 
 
 @check(fixed)
@@ -74,10 +81,10 @@ def a_correction_changes_only_means(make: Make, stream: LabelledStream) -> None:
     """After a correction all is as if the right label had been told at first; decisions stand."""
     wrong, right = make(), make()
     ids = [learner.decide(stream.points[0], force=True).id for learner in (wrong, right)]
-    wrong.tell(ids[0], 40.0)
-    right.tell(ids[1], 2.0)
+    wrong.tell(ids[0], stream.two[1])
+    right.tell(ids[1], stream.two[0])
     before = uncertainty(wrong, stream.points[0])
-    wrong.correct(ids[0], 2.0)
+    wrong.correct(ids[0], stream.two[0])
     assert uncertainty(wrong, stream.points[0]) == before, "a correction changed the uncertainty"
     assert_same_predictions(wrong, right, stream)
     assert wrong.ledger == right.ledger, "a correction changed the bill"
@@ -93,7 +100,7 @@ def withdrawing_gives_certainty_back(make: Make, stream: LabelledStream) -> None
     for _ in range(2):
         reference.decide(x, force=False)
     awaited, told = (learner.decide(x, force=True).id for _ in range(2))
-    learner.tell(told, 9.0)
+    learner.tell(told, stream.two[1])
     learner.withdraw(awaited)
     learner.withdraw(told)
     before, after = uncertainty(reference, x), uncertainty(learner, x)
@@ -110,7 +117,7 @@ def a_reopened_label_is_awaited_again(make: Make, stream: LabelledStream) -> Non
         run(learner, stream)
         learner.decide(stream.points[3], force=True, id="mistaken")
     bill, before = mistaken.ledger, uncertainty(mistaken, stream.points[3])
-    mistaken.tell("mistaken", 40.0)
+    mistaken.tell("mistaken", stream.two[1])
     mistaken.reopen("mistaken")
     with nothing_changes(mistaken):
         mistaken.reopen("mistaken")
@@ -120,7 +127,7 @@ def a_reopened_label_is_awaited_again(make: Make, stream: LabelledStream) -> Non
     assert abs(after - before) <= 1e-9 * before, f"reopening changed the uncertainty: {before}, now {after}"
     assert_same_predictions(mistaken, right, stream)
     for learner in (mistaken, right):
-        learner.tell("mistaken", 2.0)
+        learner.tell("mistaken", stream.two[0])
     assert_same_predictions(mistaken, right, stream)
     assert mistaken.ledger == right.ledger, "the bills differ"
 
@@ -132,14 +139,14 @@ def an_unasked_label_that_is_reopened_is_unasked_again(make: Make, stream: Label
     for learner in (mistaken, right):
         run(learner, stream)
         learner.decide(stream.points[3], force=False, id="mistaken")
-    mistaken.tell("mistaken", 40.0)
+    mistaken.tell("mistaken", stream.two[1])
     mistaken.reopen("mistaken")
     assert "mistaken" not in mistaken.awaited, "a label that nobody asked for is awaited"
     assert mistaken.ledger == right.ledger, "the bills differ"
     assert_same_predictions(mistaken, right, stream)
     with refused(mistaken, "mistaken"):
         mistaken.withdraw("mistaken")
-    mistaken.tell("mistaken", 2.0)
+    mistaken.tell("mistaken", stream.two[0])
 
 
 @check(every)
@@ -151,11 +158,11 @@ def a_label_told_after_its_withdrawal_is_learnt(make: Make, stream: LabelledStre
         learner.withdraw("late", charged=charged)
         bill, known = learner.ledger, learner.summary().labels_known
         assert bill.labels == charged, "the withdrawal is miscounted"
-        learner.tell("late", 1.5)
+        learner.tell("late", stream.two[0])
         assert learner.summary().labels_known == known + 1, "the label was not learnt"
         assert learner.ledger == bill, "a label that came after its withdrawal changed the bill"
         with nothing_changes(learner):
-            learner.tell("late", 1.5)
+            learner.tell("late", stream.two[0])
 
 
 @check(every)
@@ -208,7 +215,7 @@ def an_unasked_arrival_may_be_told_too(make: Make, stream: LabelledStream) -> No
     """A label nobody asked for is learnt and costs nothing."""
     learner = make()
     id = learner.decide(stream.points[0], force=False).id
-    learner.tell(id, 3.0)
+    learner.tell(id, stream.two[1])
     assert learner.summary().labels_known == 1, "the label was not learnt"
     assert learner.ledger.label_spend == 0.0, "a label that was not asked for was charged"
 
@@ -218,7 +225,7 @@ def learning_is_no_arrival_and_costs_nothing(make: Make, stream: LabelledStream)
     """A label from elsewhere teaches, and leaves the bill alone."""
     learner = make()
     before = learner.ledger
-    learner.learn(stream.points[0], 2.0)
+    learner.learn(stream.points[0], stream.two[0])
     assert learner.ledger == before, "a gift changed the bill"
     assert learner.summary().labels_known == 1, "a gift taught nothing"
 
@@ -230,17 +237,17 @@ def a_label_learnt_under_an_id_can_be_corrected_and_withdrawn(make: Make, stream
     for one in (learner, right):
         run(one, stream)
     x = stream.points[3]
-    learner.learn(x, 40.0, id="gift")
+    learner.learn(x, stream.two[1], id="gift")
     with nothing_changes(learner):
-        learner.learn(x, 40.0, id="gift")
-    with refused(learner, "gift", "40.0", "41.0", "correct"):
-        learner.learn(x, 41.0, id="gift")
+        learner.learn(x, stream.two[1], id="gift")
+    with refused(learner, "gift", str(stream.two[1]), str(stream.two[0]), "correct"):
+        learner.learn(x, stream.two[0], id="gift")
     with refused(learner, "gift"):
         learner.decide(x, id="gift")
     with refused(learner, "gift"):
         learner.reopen("gift")
-    learner.correct("gift", 2.0)
-    right.learn(x, 2.0)
+    learner.correct("gift", stream.two[0])
+    right.learn(x, stream.two[0])
     assert_same_predictions(learner, right, stream)
     learner.withdraw("gift")
     assert learner.summary().labels_known == right.summary().labels_known - 1, "the gift is still known"

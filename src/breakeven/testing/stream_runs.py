@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from breakeven.beliefs import TypeMeans
+from breakeven.beliefs import TypeBelief
 from breakeven.errors import BreakevenError, InvalidInput
 from breakeven.learner import GivenCost, Learner
 from breakeven.learner.snapshot import seal, unseal
@@ -63,7 +63,7 @@ def run_eventfully(learner: Learner, stream: LabelledStream) -> None:
         if decision.wants_label and i % 4:
             learner.tell(decision.id, y)
             if i % 7 == 1:
-                learner.correct(decision.id, y + 1.0)
+                learner.correct(decision.id, stream.other(y))
             if i % 7 == 2:
                 learner.withdraw(decision.id, charged=True)
             if i % 7 == 3:
@@ -77,11 +77,13 @@ def run_eventfully(learner: Learner, stream: LabelledStream) -> None:
             if i % 2:
                 learner.reopen(decision.id)
         if i % 6 == 5:
-            learner.learn(x, y - 0.5, id=f"{learner.name} gift {learner.number}" if i % 12 == 5 else None)
+            learner.learn(
+                x, stream.other(y), id=f"{learner.name} gift {learner.number}" if i % 12 == 5 else None
+            )
         if i == 9:
             learner.reprice(error_cost=1.5)
     for id in list(learner.awaited)[::2]:
-        learner.tell(id, 0.25)
+        learner.tell(id, stream.two[0])
 
 
 def recorded(learner: Learner) -> list[Event]:
@@ -181,7 +183,7 @@ def assert_same_predictions(one: Learner, other: Learner, stream: LabelledStream
 
 def is_exact(learner: Learner) -> bool:
     """Whether the belief's arithmetic leaves no rounding behind: sums of labels, and nothing else."""
-    return isinstance(learner.belief, TypeMeans)
+    return isinstance(learner.belief, TypeBelief)
 
 
 def near(a: Prediction, b: Prediction) -> bool:

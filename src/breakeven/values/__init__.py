@@ -5,7 +5,8 @@ They are plain data; `breakeven.wire` writes them as JSON or MessagePack and rea
 
 from breakeven.values.audit_report import Assumption, AuditReport, Interval
 from breakeven.values.bill import Bill, BillRow, Sweep
-from breakeven.values.decision import WORDING, By, Decision, Offer, Prediction
+from breakeven.values.decision import WORDING, By, Decision, Offer, Prediction, normal_answer
+from breakeven.values.error_costs import EVEN, ErrorCosts, checked_level, counted, expected_error
 from breakeven.values.events import (
     AnyEvent,
     Arrived,
@@ -27,6 +28,7 @@ from breakeven.values.view import COMING, UNKNOWN, Labeller, Saving, Traits, Ver
 
 __all__ = [
     "COMING",
+    "EVEN",
     "NO_SUM",
     "UNKNOWN",
     "WORDING",
@@ -44,6 +46,7 @@ __all__ = [
     "Created",
     "Decision",
     "Erased",
+    "ErrorCosts",
     "Event",
     "ExactSum",
     "Figure",
@@ -67,4 +70,8 @@ __all__ = [
     "View",
     "Withdrawn",
     "best_offer",
+    "checked_level",
+    "counted",
+    "expected_error",
+    "normal_answer",
 ]

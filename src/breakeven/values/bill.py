@@ -17,6 +17,9 @@ from breakeven.values.exhibit import Section
 
 EVERYONE, NO_ONE = "label everyone", "label no one *"
 ABOUT_NO_ONE = "* Predicts the median of all labels for everyone; that median is known only afterwards."
+ABOUT_NO_ONE_UNEVEN = (
+    "* Answers the same quantile of all labels for everyone; that quantile is known only afterwards."
+)
 COST_FACTORS = (1.0, 0.5, 0.25, 2.0, 4.0, 8.0, 16.0)  # of the label cost, in the order in which they are run
 TRIAL_CONFIDENCE = 0.95  # of the interval of a mean over trials
 

@@ -59,10 +59,13 @@ WORDING = {
 }
 
 
-class Prediction(Struct, frozen=True, gc=False):
-    """A normal belief about f at one point: its mean and its standard deviation.
+class Prediction(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What is believed of f at one point: the answer there, and how sure it is.
 
-    `std` is of f itself and rests on labels *told*; a label still awaited teaches nothing yet.
+    `mean` is the answer: the mean of a normal belief or, where it answers another quantile because errors
+    cost more one way than the other, that quantile, and then `centre` is the mean. `std` is of f itself and
+    rests on labels *told*; a label still awaited teaches nothing yet. A belief that is not normal says its
+    quantiles. Where labels are yes or no, the answer is 1 or 0, and `probability` that of a yes.
 
     >>> low, high = Prediction(mean=2.0, std=0.5, noise_std=1.2).interval(0.95)
     >>> round(low, 2), round(high, 2)
@@ -72,6 +75,10 @@ class Prediction(Struct, frozen=True, gc=False):
     mean: float
     std: float
     noise_std: float
+    f_quantiles: tuple[float, ...] | None = None
+    label_quantiles: tuple[float, ...] | None = None
+    probability: float | None = None
+    centre: float | None = None
 
     def interval(self, level: float = 0.95, *, of: Literal["f", "label"] = "f") -> tuple[float, float]:
         """Ends of the central interval that holds f, or a new label, with probability `level`.
@@ -84,9 +91,25 @@ class Prediction(Struct, frozen=True, gc=False):
 
         level = expect.probability("level", level, open=True)
         expect.one_of("of", of, ("f", "label"))
+        if self.probability is not None and of == "label":
+            tail = (1.0 - level) / 2.0
+            return float(self.probability >= 1.0 - tail), float(self.probability > tail)
         spread = self.std if of == "f" else hypot(self.std, self.noise_std)
         half = -NormalDist().inv_cdf((1.0 - level) / 2.0) * spread if isfinite(spread) else inf
-        return self.mean - half, self.mean + half
+        centre = self.mean if self.centre is None else self.centre
+        low, high = centre - half, centre + half
+        return (low, high) if self.probability is None else (max(low, 0.0), min(high, 1.0))
+
+
+def normal_answer(mean: float, std: float, noise_std: float, shift: float) -> Prediction:
+    """The answer that lies `shift` standard deviations of a label above the mean of a normal belief.
+
+    >>> normal_answer(2.0, 3.0, 4.0, shift=1.0).mean, normal_answer(2.0, 3.0, 4.0, shift=1.0).centre
+    (7.0, 2.0)
+    """
+    if not shift or std == inf:
+        return Prediction(mean, std, noise_std)
+    return Prediction(mean + shift * hypot(std, noise_std), std, noise_std, centre=mean)
 
 
 class Offer(Struct, frozen=True, gc=False):

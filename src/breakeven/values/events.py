@@ -89,12 +89,16 @@ class Fitted(Event, frozen=True, tag=True):
 
 
 class Repriced(Event, frozen=True, tag=True):
-    """What labels or errors cost changed, or the rule did; what is None stayed as it was."""
+    """What labels or errors cost changed, or the rule did; what is None stayed as it was.
+
+    `level` is the share of answers too low in what both ways to be wrong cost: the quantile that is answered.
+    """
 
     label_cost: float | None = None
     labellers: dict[str, Labeller] | None = None
     error_cost: float | None = None
     rule: dict[str, Any] | None = None
+    level: float | None = None
 
 
 class Erased(Event, frozen=True, tag=True):

@@ -48,8 +48,10 @@ class Saving(Struct, frozen=True, gc=False):
     half_life: float = inf
     outright: float = inf
 
-    def over(self, left: int, *, lessons: bool) -> float:
+    def over(self, left: int, *, lessons: bool, price: float = inf) -> float:
         """What the label takes off the errors of all arrivals `left`, with what it teaches or without.
+
+        Each of these may be labelled itself at this `price`; only some beliefs can make use of that.
 
         >>> Saving(1.0, 0.5, lesson=0.1).over(10, lessons=True)
         6.0

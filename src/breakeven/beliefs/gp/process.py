@@ -28,7 +28,19 @@ from breakeven.beliefs.gp.likelihood import Prior
 from breakeven.beliefs.gp.reservoir import Reservoir, lesson_share, saving
 from breakeven.beliefs.gp.solver import BlockLooks, Solved, SolvedView, Solver, own_variance
 from breakeven.errors import expect
-from breakeven.values import COMING, UNKNOWN, Prediction, Saving, Traits, View
+from breakeven.values import (
+    COMING,
+    EVEN,
+    UNKNOWN,
+    Prediction,
+    Saving,
+    Traits,
+    View,
+    checked_level,
+    expected_error,
+    normal_answer,
+)
+from breakeven.values.error_costs import standard_quantile
 
 FIT_SCHEDULES = (None, "after_warmup", "every_label", "growing")
 CAPACITIES = ("exact", "auto")
@@ -108,7 +120,8 @@ class GaussianProcess:
     labels say of f fades with their age, so the rules ask again when the world has moved.
 
     Points, labels and all parameters are in the user's units. `label_scale` is what the λ of the paper's
-    threshold counts in: 1 label unit, or with "fit" the std of the labels at the first fit.
+    threshold counts in: 1 label unit, or with "fit" the std of the labels at the first fit. `level` is which
+    quantile of the label is answered: ½, the median, unless answers too low and too high cost differently.
 
     >>> belief = GaussianProcess(dim=1, noise_std=0.1)
     >>> round(belief.learn(belief.point(0.0), 2.0).mean, 3)
@@ -127,7 +140,9 @@ class GaussianProcess:
         prior: Prior | None = None,
         forgetting: float | None = None,
         label_scale: float | Literal["fit"] = 1.0,
+        level: float = EVEN,
     ) -> None:
+        self.aim(level)
         self.dim = expect.whole("dim", dim, least=1)
         self.fit_schedule: FitSchedule = expect.one_of("fit", fit, FIT_SCHEDULES)
         kernel = SquaredExponential(lengthscale=(1.0,) * self.dim) if kernel is None else kernel
@@ -203,6 +218,11 @@ class GaussianProcess:
         """Labels that count: those told or learnt, and those awaited."""
         return self.solver.labels + self.solver.awaited
 
+    def aim(self, level: float) -> None:
+        """Answer this quantile of the label from now on."""
+        self.level = checked_level(level)
+        self.shift = standard_quantile(self.level)  # by which the answer lies above the mean, in label stds
+
     # -- points ----------------------------------------------------------------------------------
 
     def point(self, x: Any) -> Any:
@@ -226,7 +246,7 @@ class GaussianProcess:
     def look(self, point: Any) -> View:
         """The std of f there, awaited labels counted, and the prediction."""
         solved = self.solver.solve(self._at(point, self._clock + 1))
-        prediction = Prediction(solved.mean, sqrt(solved.variance), self._noise_std)
+        prediction = self._answer(solved.mean, solved.variance)
         view = SolvedView(sqrt(solved.narrowed), prediction, None, self.asked, self.traits)
         view.stretch, view.solved, view.point, view.process = self.solver.stretch, solved, point, self
         return view
@@ -241,14 +261,17 @@ class GaussianProcess:
     def predict(self, point: Any) -> Prediction:
         """The posterior mean and std of f, given the labels told."""
         solved = self.solver.solve(self._at(point, self._clock), awaited=False)
-        return Prediction(solved.mean, sqrt(solved.variance), self._noise_std)
+        return self._answer(solved.mean, solved.variance)
+
+    def _answer(self, mean: float, variance: float) -> Prediction:
+        return normal_answer(mean, sqrt(variance), self._noise_std, self.shift)
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions at many points, by matrix operations."""
         rows = np.array([self._at(point, self._clock) for point in points]).reshape(len(points), self._width)
         means, variances = self.solver.solve_many(rows)
         pairs = zip(means.tolist(), np.sqrt(variances).tolist(), strict=True)
-        return [Prediction(mean, std, self._noise_std) for mean, std in pairs]
+        return [normal_answer(mean, std, self._noise_std, self.shift) for mean, std in pairs]
 
     def saving(self, point: Any, solved: Solved, noise_std: float) -> Saving:
         """What a label of this noise would take off the errors; see docs/value.md."""
@@ -264,6 +287,7 @@ class GaussianProcess:
             lesson_share(self._unknowns, max(self.asked, 1)) if self.fit_schedule else 0.0,
             solver.parameters.kernel.amplitude,
             self.forgetting,
+            expected_error(self.level),
         )
 
     @property
@@ -318,7 +342,7 @@ class GaussianProcess:
         self._choose_solver()
         if self.forgetting is not None:  # the label may be old by now
             return self.predict(point)
-        return Prediction(mean, sqrt(variance), self._noise_std)
+        return self._answer(mean, variance)
 
     def _forget_if_due(self) -> None:
         """Drop labels too old to matter, once they are more than half of all."""
@@ -473,6 +497,7 @@ class GaussianProcess:
             "prior": msgspec.to_builtins(self.prior),
             "forgetting": self.forgetting,
             "label_scale": self.label_scale,
+            **({} if self.level == EVEN else {"level": self.level}),
         }
 
     def state(self) -> dict[str, Any]:

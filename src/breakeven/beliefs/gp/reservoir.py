@@ -11,7 +11,7 @@ docs/value.md derives it.
 
 from collections.abc import Sequence
 from functools import cache
-from math import exp, expm1, log, sqrt
+from math import exp, expm1, inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -193,13 +193,14 @@ class FadingSaving(Saving, frozen=True, kw_only=True, gc=False):
     variances: Array  # s² at the arrivals to come, the point itself among them
     explained: Array  # c²/(s² + σ²) there
     amplitude: float
+    unit: float = theory.EXPECTED_ERROR  # of an error, over the std
 
-    def over(self, left: int, *, lessons: bool) -> float:
+    def over(self, left: int, *, lessons: bool, price: float = inf) -> float:
         """What the label takes off the errors of all arrivals `left`, with what it teaches or without."""
         shares, counts = faded_rounds(left, self.half_life)
         variances = self.amplitude - np.multiply.outer(shares, self.amplitude - self.variances)
         drops = _drop(variances, np.multiply.outer(shares, self.explained)).mean(axis=1)
-        later = theory.EXPECTED_ERROR * float(counts @ drops)
+        later = self.unit * float(counts @ drops)
         return later + self.lesson * float(counts @ shares) if lessons else later
 
 
@@ -240,18 +241,19 @@ def saving(
     lesson: float,
     amplitude: float,
     half_life: float | None,
+    unit: float = theory.EXPECTED_ERROR,
 ) -> Saving:
     """The saving of a label at a point of this variance, with these covariances to arrivals to come.
 
     The point itself stands for arrivals to come, too. `lesson` is the share of their errors that goes by what
-    the label teaches.
+    the label teaches, and `unit` the expected error over the std.
     """
     spread = variance + noise_variance
-    here = theory.EXPECTED_ERROR * _drop_of_one(variance, variance * variance / spread)
-    there = theory.EXPECTED_ERROR * float(np.sum(_drop(variances, reach * reach / spread)))
-    errors = theory.EXPECTED_ERROR * (float(np.sqrt(variances).sum()) + sqrt(variance))
+    here = unit * _drop_of_one(variance, variance * variance / spread)
+    there = unit * float(np.sum(_drop(variances, reach * reach / spread)))
+    errors = unit * (float(np.sqrt(variances).sum()) + sqrt(variance))
     count = len(variances) + 1
-    outright = theory.EXPECTED_ERROR * sqrt(spread)
+    outright = unit * sqrt(spread)
     later, taught = (there + here) / count, lesson * errors / count
     if half_life is None:
         return Saving(here, later, taught, outright=outright)
@@ -264,6 +266,7 @@ def saving(
         variances=np.append(variances, variance),
         explained=np.append(reach, variance) ** 2 / spread,
         amplitude=amplitude,
+        unit=unit,
     )
 
 

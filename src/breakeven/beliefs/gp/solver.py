@@ -17,7 +17,7 @@ from breakeven.beliefs.gp.factor import GrowingTable, floats
 from breakeven.beliefs.gp.kernels import Parameters
 from breakeven.beliefs.gp.reservoir import Reservoir
 from breakeven.errors.expect import Array
-from breakeven.values import Prediction, Saving, Traits, View
+from breakeven.values import Saving, Traits, View, normal_answer
 
 NOTHING_AWAITED = np.empty(0)
 COLUMNS_PER_SOLVE = 256  # predictions made together
@@ -393,6 +393,7 @@ class Solving(Protocol):
 
     solver: Solver
     traits: Traits
+    shift: float
 
     @property
     def asked(self) -> int:
@@ -420,7 +421,7 @@ class BlockLooks:
     def look(self, i: int) -> View:
         """The view of arrival i; what enters a factor is solved again, alone."""
         traits = self._traits
-        prediction = Prediction(self._means[i], self._stds[i], traits.noise_std)
+        prediction = normal_answer(self._means[i], self._stds[i], traits.noise_std, self._process.shift)
         view = SolvedView(self._narrowed[i], prediction, None, self._labels, traits)
         view.stretch = self._stretch
         return view

@@ -63,8 +63,9 @@ class AcrossTypes:
         std: PriorStd,
         *,
         half_life: float | None = None,
+        shift: float = 0.0,
     ) -> None:
-        self._labels, self._noise_std, self._mean = labels, noise_std, mean
+        self._labels, self._noise_std, self._mean, self._shift = labels, noise_std, mean, shift
         self.learns, self._half_life = isinstance(std, str), half_life
         self._std = std if isinstance(std, float) else inf
         self.fitted_at = 0  # types that had labels told
@@ -87,8 +88,13 @@ class AcrossTypes:
         self._set(mean, self._std)
 
     def _set(self, mean: float, std: float) -> None:
-        self.prior = TypePrior(self._noise_std, mean, std)
+        self.prior = TypePrior(self._noise_std, mean, std, self._shift)
         self.unlabelled = self.prior.prediction
+
+    def aim(self, shift: float) -> None:
+        """Answers lie this many standard deviations of a label above means, from now on."""
+        self._shift = shift
+        self.believe(self.prior.mean, self.prior.std)
 
     def rebase(self, noise_std: float, mean: float) -> None:
         """Labels have this noise, and types this mean where nothing better is learnt."""

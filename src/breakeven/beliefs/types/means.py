@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.belief import ENOUGH_TO_FIT, Key, Looks, OneByOne
+from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.types.across_types import (
     AcrossTypes,
     PriorStd,
@@ -23,11 +23,12 @@ from breakeven.beliefs.types.across_types import (
     search,
     search_job,
 )
-from breakeven.beliefs.types.tallies import Census, Settled, Tally, TypeLabels
-from breakeven.beliefs.types.type_names import PLAIN_NAMES, stored_type_name, type_name, type_names
+from breakeven.beliefs.types.tallies import Settled, Tally, TypeLabels
+from breakeven.beliefs.types.type_belief import TypeBelief
 from breakeven.beliefs.types.type_savings import saving
 from breakeven.errors import expect
-from breakeven.values import Prediction, Saving, Traits, View
+from breakeven.values import EVEN, Prediction, Saving, Traits, View, checked_level
+from breakeven.values.error_costs import standard_quantile
 
 FromLabels = Literal["fit"]
 
@@ -44,7 +45,7 @@ class TypeView(View):
         return saving
 
 
-class TypeMeans:
+class TypeMeans(TypeBelief):
     """Sample means over types that need not be known in advance.
 
     A type is a str, an int, bytes or a tuple of these. Before its first label a type is predicted as
@@ -55,7 +56,8 @@ class TypeMeans:
 
     Without a `noise_std` the noise is measured when the warm-up is over, from labels told of the same type.
     At the same moment `prior_mean="fit"` takes the mean of the labels told, and `label_scale="fit"` their
-    standard deviation: the paper's λ then counts in units of that scale.
+    standard deviation: the paper's λ then counts in units of that scale. `level` is which quantile of the
+    label is answered: ½, the median, unless answers too low and too high cost differently.
 
     >>> belief = TypeMeans(noise_std=0.1)
     >>> belief.learn("flu", 3.0).mean
@@ -74,7 +76,9 @@ class TypeMeans:
         prior_std: PriorStd = None,
         forgetting: float | None = None,
         label_scale: float | FromLabels = 1.0,
+        level: float = EVEN,
     ) -> None:
+        self.level = checked_level(level)
         given = None if noise_std is None else expect.positive("noise_std", noise_std)
         self.delta = expect.probability("delta", delta, open=True)
         mean, scale = _checked_mean(prior_mean), _checked_scale(label_scale)
@@ -90,7 +94,12 @@ class TypeMeans:
         learns = self.prior_std == "learn"
         self._labels = TypeLabels(given, self.forgetting, counted=learns, early=bool(self._wanted))
         self.across = AcrossTypes(
-            self._labels, self.noise_std, self.prior_mean, self.prior_std, half_life=self.forgetting
+            self._labels,
+            self.noise_std,
+            self.prior_mean,
+            self.prior_std,
+            half_life=self.forgetting,
+            shift=standard_quantile(self.level),
         )
         self._tallies = self._labels.tallies
         self._spread = 0.0  # 2σ² log(2N³/δ)
@@ -108,35 +117,14 @@ class TypeMeans:
         )
 
     @property
-    def labels(self) -> int:
-        """Labels told or learnt, and not withdrawn."""
-        return self._labels.told
+    def unlabelled(self) -> Prediction:
+        """The prediction for a type without labels."""
+        return self.across.unlabelled
 
-    # -- points ----------------------------------------------------------------------------------
-
-    def point(self, x: Any, name: str = "x") -> Any:
-        """Check a type; one seen before needs no second look."""
-        if type(x) in PLAIN_NAMES and x in self._tallies:
-            return x
-        return type_name(x, name)
-
-    def points(self, X: Any) -> Sequence[Any]:
-        """Check a batch of types; a one-dimensional array counts as its elements."""
-        return type_names(X, self._tallies)
-
-    def plain(self, point: Any) -> Any:
-        """A type is plain data already."""
-        return point
-
-    def recall(self, plain: Any) -> Any:
-        """A type, read back from storage."""
-        return type_name(stored_type_name(plain))
-
-    def _tally(self, point: Any) -> Tally:
-        tally = self._tallies.get(point)
-        if tally is None:
-            tally = self._tallies[point] = Tally(self.across.unlabelled)
-        return tally
+    def aim(self, level: float) -> None:
+        """Answer this quantile of the label from now on."""
+        self.level = checked_level(level)
+        self.across.aim(standard_quantile(self.level))
 
     # -- asking ----------------------------------------------------------------------------------
 
@@ -155,10 +143,6 @@ class TypeMeans:
         view.tally, view.belief = tally, self
         return view
 
-    def look_many(self, points: Sequence[Any]) -> Looks:
-        """Look at each in turn."""
-        return OneByOne(self, points)
-
     def predict(self, point: Any) -> Prediction:
         """The mean of this type, given the labels told: under a flat prior that of the labels, std σ/√n."""
         tally = self._tallies.get(point)
@@ -168,10 +152,6 @@ class TypeMeans:
             return tally.prediction
         return self._labels.posterior(tally, self.across.prior)
 
-    def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
-        """The predictions for many types."""
-        return [self.predict(point) for point in points]
-
     def _radius(self, tally: Tally) -> float:
         """The confidence radius where labels do not count alike."""
         weight, labels = self._labels.asked_of(tally), max(self._labels.recent, 1.0)
@@ -180,70 +160,10 @@ class TypeMeans:
 
     # -- what a label saves ----------------------------------------------------------------------
 
-    def watch(self, most: int) -> None:
-        """Nothing to keep, whatever `most` is: the counts by type stand for past arrivals."""
-        self._labels.census = self._labels.count()
-
     def saving(self, tally: Tally | None, noise_std: float) -> Saving:
         """What a label of this noise would take off the expected error, for one more of this type."""
-        return saving(self._labels, self.across, tally or Tally(self.across.unlabelled), noise_std)
-
-    # -- events ----------------------------------------------------------------------------------
-
-    def arrive(self, point: Any, view: Any = None) -> None:
-        """Count an arrival of this type. For an erased one (None), only time passes."""
-        if view is not None and view.tally is not None:
-            if self._labels.census is None:
-                view.tally.arrivals += 1  # all that is to be done, and done most often
-            else:
-                self._labels.arrive(view.tally)
-        elif point is None:
-            self._labels.pass_time()
-        else:
-            self._labels.arrive(self._tally(point))
-
-    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
-        """Count a label asked for; it narrows the radius at once."""
-        self._labels.ask(key, self._tally(point), noise_std)
-        self._note_spread()
-
-    def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
-        """A label enters the mean of its type."""
-        tally = self._tally(point)
-        self._labels.tell(key, tally, y, noise_std)
-        return self._predict_anew(tally)
-
-    def correct(self, key: Key, point: Any, old: float, new: float) -> None:
-        """One value in the mean is exchanged for another."""
-        tally = self._tally(point)
-        self._labels.correct(key, tally, old, new)
-        self._predict_anew(tally)
-
-    def withdraw(self, key: Key, point: Any, y: float | None) -> None:
-        """The label leaves N and N_k, and the mean if it was told; M_k stays."""
-        tally = self._tally(point)
-        self._labels.withdraw(key, tally, y)
-        self._note_spread()
-        self._predict_anew(tally)
-
-    def reopen(self, key: Key, point: Any, y: float) -> None:
-        """The label leaves the mean, and is awaited with the noise and the age it had."""
-        tally = self._tally(point)
-        self._labels.reopen(key, tally, y)
-        self._predict_anew(tally)
-
-    def learn(
-        self, point: Any, y: float, key: Key = None, noise_std: float | None = None, age: int = 0
-    ) -> Prediction:
-        """A label nobody asked for: N and N_k grow, M_k does not."""
-        tally = self._tally(point)
-        self._labels.enter(tally, self._labels.ask(key, tally, noise_std, age), y)
-        self._note_spread()
-        return self._predict_anew(tally)
-
-    def release(self, key: Key) -> None:
-        """Nobody will name this label again: forget how much it counts."""
-        self._labels.release(key)
+        tally = tally or Tally(self.across.unlabelled)
+        return saving(self._labels, self.across, tally, noise_std, self.level)
 
     def _predict_anew(self, tally: Tally) -> Prediction:
         """The labels told of this type have changed."""
@@ -264,29 +184,12 @@ class TypeMeans:
             self.prior_mean = (self._given_mean or 0.0) if mean is None else mean
             self.across.lean_on(self.prior_mean)
 
-    def _note_spread(self) -> None:
-        if self._labels.asked:
-            self._spread = theory.confidence_spread(self.noise_std, self._labels.asked, self.delta)
-
     # -- a replayed stream -----------------------------------------------------------------------
-
-    @property
-    def asked(self) -> int:
-        """Labels asked for, of all types: N."""
-        return self._labels.asked
 
     @property
     def even(self) -> bool:
         """Whether all labels count alike, for ever, and nothing is still to be found in them."""
         return not self._searching and self._labels.even
-
-    def count(self) -> Census:
-        """The counts over all types."""
-        return self._labels.count()
-
-    def known(self) -> dict[Any, tuple[float, float]]:
-        """The mean of the labels of each type that has any told, and what they weigh."""
-        return self._labels.known()
 
     def tallies(self, types: Sequence[Any]) -> list[Tally]:
         """What is known of each of these types, to be read."""
@@ -389,6 +292,7 @@ class TypeMeans:
             "prior_std": self.prior_std,
             "forgetting": self.forgetting,
             "label_scale": self._given["label_scale"],
+            **({} if self.level == EVEN else {"level": self.level}),
         }
 
     def state(self) -> dict[str, Any]:
@@ -404,11 +308,6 @@ class TypeMeans:
         self.across.load(state["learnt"])
         if self._searching:
             self._lean_on_labels()
-        self._note_spread()
-
-    def detach(self) -> None:
-        """Begin a new stream with what is known: labels lose their keys, awaited ones go."""
-        self._labels.detach()
         self._note_spread()
 
 

@@ -16,30 +16,36 @@ from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.types.across_types import AcrossTypes
 from breakeven.beliefs.types.tallies import Tally, TypeLabels
 from breakeven.beliefs.types.weighing import noise_weight
-from breakeven.values import COMING, UNKNOWN, Saving
+from breakeven.values import COMING, EVEN, UNKNOWN, Saving, expected_error
 
 LEARNT_ACROSS = 2  # numbers learnt across types: their mean and their spread
 NEWTON_STEPS = 5  # steps of Newton's method: from this start, four give all digits
 NEARLY_ALL_NEW = 1.0 - 1e-6
 
 
-def saving(labels: TypeLabels, across: AcrossTypes, tally: Tally, noise_std: float) -> Saving:
-    """What a label with this noise saves, for an arrival that is still to be counted in this tally."""
+def saving(
+    labels: TypeLabels, across: AcrossTypes, tally: Tally, noise_std: float, level: float = EVEN
+) -> Saving:
+    """What a label with this noise saves, for an arrival that is still to be counted in this tally.
+
+    Errors count at this level, so that all is larger or smaller than for absolute errors by one factor.
+    """
+    factor = expected_error(level) / theory.EXPECTED_ERROR
     prior, census = across.prior, labels.count()
     known = prior.worth + labels.asked_of(tally)
     if not known:
         return COMING if across.learns and census.asked >= ENOUGH_TO_FIT else UNKNOWN
     more = noise_weight(prior.noise_std, noise_std)
-    here = drop(prior.noise_std, known, more)
+    here = factor * drop(prior.noise_std, known, more)
     rounds, types = census.arrivals + 1, census.types + (tally.arrivals == 0)
     taught = 0.0
     if across.learns and not tally.asked:
-        taught = lesson(max(census.asked, 1), prior.std, (census.overlooked + 1) / rounds)
+        taught = factor * lesson(max(census.asked, 1), prior.std, (census.overlooked + 1) / rounds)
     rate = arrival_rate(tally.arrivals + 1, rounds, types)
-    outright = distance(prior.noise_std, known, noise_std)
+    outright = factor * distance(prior.noise_std, known, noise_std)
     if labels.half_life == inf:
         return Saving(here, rate * here, taught, outright=outright)
-    ageing = (rate * prior.noise_std, known, more)
+    ageing = (factor * rate * prior.noise_std, known, more)
     return FadedSaving(here, rate * here, taught, labels.half_life, outright, *ageing)
 
 
@@ -54,7 +60,7 @@ class FadedSaving(Saving, frozen=True, gc=False):
     known: float = 1.0
     more: float = 1.0
 
-    def over(self, left: int, *, lessons: bool) -> float:
+    def over(self, left: int, *, lessons: bool, price: float = inf) -> float:
         """What the label takes off the errors of all arrivals `left`, with what it teaches or without."""
         later = faded_drop(self.share, self.known, self.more, self.half_life, left)
         return later + self.lesson * half_lives(self.half_life, left) if lessons and self.lesson else later

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from breakeven.errors.expect import Array
-from breakeven.values import NO_SUM, ExactSum, Prediction
+from breakeven.values import NO_SUM, ExactSum, Prediction, normal_answer
 
 EPOCH = 256  # half-lives after which sums take a larger unit, lest they overflow
 HEAVIEST = 1e100  # the largest weight of a label: beyond it, a larger one changes no mean
@@ -204,6 +204,7 @@ class TypePrior(Struct, frozen=True):
     noise_std: float
     mean: float = 0.0
     std: float = inf
+    shift: float = 0.0  # by which answers lie above means, in standard deviations of a label
 
     @property
     def worth(self) -> float:
@@ -213,7 +214,7 @@ class TypePrior(Struct, frozen=True):
     @property
     def prediction(self) -> Prediction:
         """The prediction without labels."""
-        return Prediction(self.mean, self.std, self.noise_std)
+        return normal_answer(self.mean, self.std, self.noise_std, self.shift)
 
     def posterior(self, mean: float, weight: float) -> Prediction:
         """The prediction for labels of this mean and this weight together."""
@@ -221,7 +222,7 @@ class TypePrior(Struct, frozen=True):
             return self.prediction
         worth = self.worth
         mean = posterior_mean(mean, weight, self.mean, worth)
-        return Prediction(mean, self.noise_std / sqrt(worth + weight), self.noise_std)
+        return normal_answer(mean, self.noise_std / sqrt(worth + weight), self.noise_std, self.shift)
 
 
 def posterior_mean(mean: Mean, weight: Mean, prior_mean: float, worth: float) -> Mean:

@@ -34,7 +34,7 @@ from breakeven.learner.bulk.judges import COMPILED_RULES, Reasons, judge_for, ra
 from breakeven.learner.bulk.lookups import Spreads
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Value
-from breakeven.values import Decision, Prediction
+from breakeven.values import EVEN, Decision, Prediction
 
 SHORTEST = 100_000  # rounds: loading the compiled loops takes as long as about this many rounds one by one
 CHUNK_ROUNDS = 2**17  # at a time
@@ -48,6 +48,7 @@ def pays(state: State, rounds: int) -> bool:
         rounds >= SHORTEST
         and type(belief) is TypeMeans
         and belief.even
+        and belief.level == EVEN
         and type(rule) in COMPILED_RULES
         and (belief.prior_std is None or type(rule) is Value)
         and not state.costs.labellers
