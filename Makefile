@@ -12,7 +12,7 @@ FAST := tests/unit tests/contracts
 RIVER := src/breakeven/adapters/river.py
 OLDEST = $(BIN)/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct
 
-.PHONY: setup check lint test proof oldest demo figures reproduce bench clean
+.PHONY: setup check lint test proof oldest demo figures reproduce decisions bench clean
 
 setup: $(READY)
 
@@ -60,6 +60,11 @@ figures: $(READY)
 reproduce: $(READY)
 	$(BIN)/breakeven reproduce --rules --out reproduction
 	cd research && ../$(BIN)/python -m pages.reproduction ../reproduction
+
+# Hours: every stream, price and rival. What is done is kept, so it may be stopped and begun again.
+decisions: $(READY)
+	$(BIN)/breakeven reproduce --streams --workers $(WORKERS) --out decisions
+	cp decisions/decisions.md docs/decisions.md
 
 $(READY_BENCH): $(READY)
 	$(BIN)/python $(PIP_INSTALL) --editable . --editable './research[bench]'

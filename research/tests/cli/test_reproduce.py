@@ -240,3 +240,71 @@ def first_result(folder, running):
             return found[0]
         sleep(0.01)
     raise AssertionError("the run kept no result")
+
+
+# -- decisions on streams -------------------------------------------------------------------------------
+
+QUICK = ("--streams", "--quick", "--workers", "1")
+STREAM_NAMES = "a name that `breakeven reproduce --streams --list` shows, or one of their groups"
+STREAMS_REFUSED = {
+    "--streams fredman1": f"stream: expected {STREAM_NAMES}, got 'fredman1'; did you mean friedman1?",
+    "--quick": "quick: expected --streams beside it; the paper's experiments have --trials, got none",
+    "--streams --rules": "streams: expected neither --rules nor --recipe beside it, got one of them",
+    "--streams step --trials 0": "trials: expected a whole number of at least 1, got 0",
+}
+
+
+@pytest.mark.parametrize(("words", "message"), STREAMS_REFUSED.items(), ids=STREAMS_REFUSED)
+def test_streams_that_cannot_be_run_are_one_line(capsys, own, words, message):
+    out = own / "out"
+    assert reproduce(capsys, *words.split(), "--out", out) == (2, "", f"breakeven: {message}\n")
+    assert not out.exists()
+
+
+def test_a_real_stream_without_its_file_is_one_line_before_any_work(capsys, own):
+    code, printed, err = reproduce(capsys, "concrete", *QUICK, "--out", own / "out")
+    assert (code, printed, err.count("\n")) == (2, "", 1)
+    assert err.endswith("set BREAKEVEN_DATA to a folder that holds streams/concrete_strength.csv\n")
+    assert "fetch" not in err
+
+
+def test_the_list_of_streams_says_what_each_is_an_example_of(capsys):
+    code, out, err = reproduce(capsys, "--streams", "--list", "--json")
+    assert (code, json.loads(out)["friedman1"], err) == (0, "smooth functions", "")
+
+
+@pytest.fixture(scope="module")
+def looked(tmp_path_factory):
+    """A quick look at decisions on rare labels."""
+    out = tmp_path_factory.mktemp("looked") / "out"
+    done = subprocess.run(
+        [sys.executable, "-m", "breakeven", "reproduce", "rare-000", *QUICK, "--out", out],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return out, done.stdout
+
+
+def test_a_quick_look_writes_page_document_and_every_number(looked):
+    out, printed = looked
+    assert printed.endswith(f"Open {out / 'index.html'}\n")
+    document = (out / "decisions.md").read_text()
+    assert document.startswith("# Decisions, measured\n")
+    assert "**A quick look, not the table**" in document
+    for title in ("In short", "Ratios by group and price", "Rare labels", "Losses, stream by stream"):
+        assert f"\n## {title}\n" in document
+    header, *rows = (out / "decisions.csv").read_text().splitlines()
+    assert {"stream", "price", "learner", "loss", "labels", "cover95", "ratio"} <= set(header.split(","))
+    assert [row.split(",")[5] for row in rows] == ["default", "fitted process"]
+
+
+def test_a_second_look_takes_everything_from_the_shelf(capsys, looked):
+    out, _ = looked
+    before = {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
+    code, printed, err = reproduce(capsys, "rare-000", *QUICK, "--json", "--out", out)
+    assert (code, err) == (0, "")
+    assert len(json.loads(printed)["runs"]) == 2
+    assert {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()} == before

@@ -5,15 +5,16 @@ A name is that of a panel, of another exhibit, or of a group of them.
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from breakeven.errors import expect
-from breakeven.values import Figure, Section
+from breakeven.values import Figure, Section, Table
 from breakeven_research.datasets import all_sources, locate
 from breakeven_research.experiments.exhibits import (
     ablations,
     bounds,
     claims,
+    decisions,
     endpoints,
     illustration,
     panels,
@@ -25,6 +26,8 @@ from breakeven_research.experiments.exhibits import (
 )
 from breakeven_research.experiments.exhibits.ablations import ABLATIONS
 from breakeven_research.experiments.exhibits.panels import PANELS, Panel
+from breakeven_research.experiments.runs.decision_jobs import BeliefJob, DecisionJob, decision_jobs
+from breakeven_research.experiments.runs.decision_streams import STREAMS
 from breakeven_research.experiments.runs.jobs import PanelJob, grid_jobs
 from breakeven_research.experiments.runs.problems import HELD_OUT, RECIPES, Problem, Recipe
 from breakeven_research.experiments.runs.trials import Job, Results
@@ -76,11 +79,14 @@ def _resolved(name: str) -> list[str]:
     """The names that one name stands for: itself, those that it begins, or those of a group."""
     found = [one for one in NAMES if one == name or one.startswith(f"{name}-")] or [*GROUPS.get(name, ())]
     if not found:
-        near = get_close_matches(name, [*NAMES, *GROUPS], n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        expected = "a name that `breakeven reproduce --list` shows, or the beginning of one such as branin"
-        expect.refuse("panel", expected, f"{name!r}{hint}", described=True)
+        _refuse("panel", name, [*NAMES, *GROUPS], "--list` shows, or the beginning of one such as branin")
     return found
+
+
+def _refuse(what: str, name: str, names: list[str], shown: str) -> NoReturn:
+    near = get_close_matches(name, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    expect.refuse(what, f"a name that `breakeven reproduce {shown}", f"{name!r}{hint}", described=True)
 
 
 def check_data(asked: Wish) -> None:
@@ -230,3 +236,77 @@ GROUPS = {
     "panels": tuple(panel.name for panel in PANELS),
     "ablations": tuple(ablation.name for ablation in ABLATIONS),
 }
+
+
+# -- decisions on streams ----------------------------------------------------------------------------
+
+
+QUICK_STREAMS, QUICK_ROUNDS = ("friedman1", "yes-0.1", "step", "rare-000"), 60
+
+
+class StreamWish(NamedTuple):
+    """On which streams decisions are measured, on how many of their rounds and seeds (None: all)."""
+
+    names: tuple[str, ...]
+    rounds: int | None = None
+    seeds: int | None = None
+
+    @property
+    def lead(self) -> str:
+        """What the page is about, and whether it is the whole of it."""
+        if self.rounds is None:
+            return decisions.LEAD
+        return f"{decisions.LEAD}\n\n{decisions.SHORT.format(rounds=self.rounds, seeds=self.seeds)}"
+
+
+def stream_wish(names: Iterable[str] = (), trials: int | None = None, *, quick: bool = False) -> StreamWish:
+    """Check which streams someone asks for, by name, by its beginning or by group; none mean all.
+
+    >>> stream_wish(["friedman1", "loans"]).names
+    ('friedman1', 'loan-defaults', 'loan-losses')
+    """
+    seeds = 1 if quick else None
+    if trials is not None:
+        seeds = expect.whole("trials", trials, least=1, most=HELD_OUT)
+    asked = [one for name in names for one in _streams_of(name)] or [*(QUICK_STREAMS if quick else STREAMS)]
+    return StreamWish(
+        tuple(name for name in STREAMS if name in asked), QUICK_ROUNDS if quick else None, seeds
+    )
+
+
+def _streams_of(name: str) -> list[str]:
+    found = [one.name for one in STREAMS.values() if name in (one.name, one.group)]
+    found = found or [one for one in STREAMS if one.startswith(f"{name}-")]
+    if not found:
+        groups = [one.group for one in STREAMS.values()]
+        _refuse("stream", name, [*STREAMS, *groups], "--streams --list` shows, or one of their groups")
+    return found
+
+
+def check_stream_data(asked: StreamWish) -> None:
+    """Raise what `datasets.locate` raises where a data file is needed and not here, before any work."""
+    for source in dict.fromkeys(source for name in asked.names for source in STREAMS[name].sources):
+        locate(source)
+
+
+def stream_phases(asked: StreamWish) -> dict[str, list[Job]]:
+    """The jobs behind it: rivals, the learners under test, and other rules on their beliefs."""
+    found: dict[str, list[Job]] = {"Rivals": [], "Decisions": [], "Other rules on the same belief": []}
+    for job in decision_jobs([*asked.names], asked.rounds, asked.seeds):
+        match job:
+            case DecisionJob():
+                found["Decisions"].append(job)
+            case BeliefJob():
+                found["Other rules on the same belief"].append(job)
+            case _:
+                found["Rivals"].append(job)
+    return {phase: jobs for phase, jobs in found.items() if jobs}
+
+
+def stream_sections(results: Results) -> tuple[list[Section], Table]:
+    """The parts of the page, and the table of every number."""
+    return decisions.sections(results), decisions.table(results)
+
+
+STREAM_TITLE = decisions.TITLE
+ALL_STREAMS = {one.name: one.group for one in STREAMS.values()}

@@ -9,6 +9,7 @@
             loss = run.average_loss(price * y.std())[-1]    # compare with min(losses.values())
             run.marks["cover95"]                            # of label intervals, over unlabelled arrivals
 
+Other streams are `arrivals(name, seed)` of `decision_streams`, with `.points` and `.labels`.
 `score` runs a `Learner`; `decided` scores what anything else decided and answered. A loss is what an arrival
 costs in units of the label: labels bought at their price, plus |label − answer| where none was bought. A
 labelled arrival has no error. Explore-then-commit (label the first n, then never) does not look at the price,
@@ -72,14 +73,14 @@ def cases_of(name: str, frame: "pl.DataFrame") -> "Cases":
     return read_cases(framed(name, frame), Options(label=label, features=tuple(inputs), cost=1.0))
 
 
-def score(learner: Learner, points: Any, labels: Array) -> Curve:
+def score(learner: Learner, points: Any, labels: Array, levels: Sequence[int] = LEVELS) -> Curve:
     """Run a stream through a learner, scored against its labels, with the coverage of its intervals."""
     steps = [decision for decision, _ in replay(learner, learner.belief.points(points), labels)]
     asked = np.array([step.wants_label for step in steps])
     answers = np.array([step.prediction.mean for step in steps])
     intervals = {
         level: np.array([step.prediction.interval(level / 100, of="label") for step in steps])
-        for level in LEVELS
+        for level in levels
     }
     return decided(asked, answers, labels, intervals)
 

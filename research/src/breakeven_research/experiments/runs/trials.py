@@ -104,6 +104,11 @@ class Job(msgspec.Struct, frozen=True, tag=True):
         """About how many seconds it takes; long ones are begun first."""
         return 1.0
 
+    @property
+    def code(self) -> tuple[str, ...] | None:
+        """Which of our files its result depends on, as beginnings of their names; None: all that is run."""
+        return None
+
     def run(self) -> dict[str, Curve]:
         """The curve of each run, by its name."""
         raise NotImplementedError

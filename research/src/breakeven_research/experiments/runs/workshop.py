@@ -15,6 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 
@@ -68,7 +69,8 @@ class Shelf:
         files.write(path.parent, path.name, _digest(content) + b"\n" + content)
 
     def _path(self, job: Job) -> Path:
-        key = sha256(fingerprint() + msgspec.json.encode(job)).hexdigest()
+        code = fingerprint() if job.code is None else fingerprint_of(job.code)
+        key = sha256(code + msgspec.json.encode(job)).hexdigest()
         return self.folder / f"{key[:32]}.json"
 
 
@@ -82,12 +84,22 @@ def fingerprint() -> bytes:
 
     Code that only shows results (`NOT_RUN`) is left out, so that a better word costs no new run.
     """
-    versions = (platform.python_version(), numpy.__version__, scipy.__version__, platform.machine())
+    return _fingerprint(("",))
+
+
+@cache
+def fingerprint_of(code: tuple[str, ...]) -> bytes:
+    """The same for a job that depends on some of our files only, such as those of `breakeven/rules/`."""
+    return _fingerprint(tuple(sorted(code)), version("scikit-learn"))
+
+
+def _fingerprint(code: tuple[str, ...], *more: str) -> bytes:
+    versions = (platform.python_version(), numpy.__version__, scipy.__version__, platform.machine(), *more)
     content = sha256(repr(versions).encode())
     for root, not_run in NOT_RUN.items():
         for path in sorted(root.rglob("*.py")):
             name = path.relative_to(root).as_posix()
-            if not name.startswith(not_run):
+            if not name.startswith(not_run) and f"{root.name}/{name}".startswith(code):
                 content.update(name.encode() + path.read_bytes())
     return content.digest()
 
