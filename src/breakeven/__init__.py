@@ -6,6 +6,7 @@ label is worth its price, and predicts either way. Start with `algorithm1` (type
 
 from breakeven import errors, theory
 from breakeven.beliefs import (
+    Averaged,
     Belief,
     Cells,
     GaussianProcess,
@@ -36,6 +37,7 @@ from breakeven.values import Decision, Labeller, Prediction, Verdict, View
 __all__ = [
     "Always",
     "Audit",
+    "Averaged",
     "Belief",
     "Budget",
     "Cells",

@@ -7,6 +7,7 @@ import pytest
 from breakeven import (
     Always,
     Audit,
+    Averaged,
     Budget,
     Cells,
     GaussianProcess,
@@ -85,7 +86,17 @@ ALL_RULES = (
 FEW_RULES = ("threshold", "value", "limited audit")
 
 
+AVERAGED = {
+    "threshold": {"rule": Threshold(), "label_cost": 0.05},
+    "value": {"rule": Value(horizon=100, reservoir=16, scored="labels"), "label_cost": 0.05},
+    "value-labellers": {"rule": Value(horizon=100), "labellers": LABELLERS},
+    "limited audit": {"rule": RULES["limited audit"], "label_cost": 0.05},
+}
+
+
 def learners():
+    for name, arguments in AVERAGED.items():
+        yield f"averaged-{name}", partial(Learner, Averaged(2), **arguments, keep=20)
     for belief_name, belief in FIXED.items():
         for rule_name, rule in RULES.items():
             for warmup in (0, 3) if rule_name == "threshold" else (0,):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from breakeven import GaussianProcess, Learner, Matern, Prior, SquaredExponential, Value
+from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp import Parameters
 from breakeven.beliefs.gp.reservoir import Reservoir
 from breakeven.errors import InvalidInput
@@ -116,7 +117,7 @@ def test_views_and_predictions_are_those_of_dense_matrices(belief, seed):
 
 
 def test_the_reservoir_is_an_even_sample_of_the_arrivals():
-    reservoir = Reservoir(dim=1, most=100)
+    reservoir = Reservoir(1, EvenSample(100))
     for i in range(10_000):
         if reservoir.admits():
             reservoir.add(np.array([float(i)]), np.empty(0), np.empty(0), 1.0)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from breakeven import Matern, SquaredExponential
+from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp import Parameters
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE, DictionarySolver
 from breakeven.beliefs.gp.exact import ExactSolver
@@ -162,7 +163,7 @@ def test_a_released_key_is_forgotten_and_its_label_is_not(kind):
 
 def test_detached_labels_have_no_keys_and_none_is_awaited(kind, near):
     labels = Labels(kind).learn(*range(8))
-    labels.solver.watch(Reservoir(2, 64))
+    labels.solver.watch(Reservoir(2, EvenSample(64)))
     for x in PROBES:
         labels.solver.meet(x, labels.solver.solve(x))
     labels.ask(10)
@@ -189,7 +190,7 @@ def test_labels_without_a_key_are_learnt_beside_others_awaited(kind, near):
 
 def test_the_reservoir_knows_covariances_and_variances_given_all_labels_asked_for(kind, near):
     labels = Labels(kind)
-    labels.solver.watch(Reservoir(2, 64))
+    labels.solver.watch(Reservoir(2, EvenSample(64)))
     for key in range(24):
         x = X[30 + key]
         labels.solver.meet(x, labels.solver.solve(x))
@@ -223,7 +224,7 @@ def test_the_exact_std_lies_within_the_stretch(kind):
 @pytest.mark.parametrize("awaited", [0, 1, 5])
 def test_a_stored_solver_goes_on_with_the_same_bits(kind, awaited):
     labels = Labels(kind).learn(*range(20))
-    labels.solver.watch(Reservoir(2, 16))
+    labels.solver.watch(Reservoir(2, EvenSample(16)))
     for key in range(20, 20 + awaited):
         labels.solver.meet(X[key], labels.solver.solve(X[key]))
         labels.ask(key)
@@ -261,7 +262,7 @@ def broken(state):
 
 def test_a_state_whose_parts_do_not_fit_is_refused_and_changes_nothing(kind):
     labels = Labels(kind).learn(*range(6))
-    labels.solver.watch(Reservoir(2, 16))
+    labels.solver.watch(Reservoir(2, EvenSample(16)))
     labels.solver.meet(X[50], labels.solver.solve(X[50]))
     for key in range(20, 23):
         labels.ask(key)

@@ -3,6 +3,7 @@
 A belief knows nothing of prices, rounds or rules.
 """
 
+from breakeven.beliefs.averaged import Averaged
 from breakeven.beliefs.belief import Aiming, Belief, Choosy, Watching, level_of
 from breakeven.beliefs.belief_data import BELIEFS, as_lists, belief_data, belief_kind, belief_of, kind_name
 from breakeven.beliefs.cells import Cells
@@ -13,6 +14,7 @@ from breakeven.beliefs.types import TypeBelief, TypeMeans, TypeShares
 __all__ = [
     "BELIEFS",
     "Aiming",
+    "Averaged",
     "Belief",
     "Cells",
     "Choosy",

@@ -60,10 +60,11 @@ class Value(Rule):
 
     def _worth(self, view: View, offer: Offer) -> float:
         saving = view.saves(offer.noise_std)
-        here = saving.here if self.scored == "truth" else saving.outright
+        labels, left = self.scored == "labels", self.left(view.round)
+        here = saving.outright if labels else saving.here
         if here == inf:
             return here
-        return here + saving.over(self.left(view.round), lessons=self.lessons, price=offer.price)
+        return here + saving.over(left, lessons=self.lessons, labels=labels, price=offer.price)
 
     @staticmethod
     def reason(wanted: bool, nothing_known: bool, enough: bool, late: bool) -> str:

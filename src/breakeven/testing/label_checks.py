@@ -2,6 +2,7 @@
 
 from math import isinf
 
+from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.testing.contract import LabelledStream, Make, blind, check, every, fixed, steady, types
 from breakeven.testing.stream_runs import (
     assert_same_decisions,
@@ -22,6 +23,9 @@ from breakeven.values import Prediction
 def an_awaited_label_counts_in_the_uncertainty_at_once(make: Make, stream: LabelledStream) -> None:
     """Asking narrows the uncertainty there; until it is told, the prediction is as if nobody had asked."""
     asked, silent = past_warmup(make(), stream), past_warmup(make(), stream)
+    for learner in (asked, silent):
+        for known, y in list(zip(stream.points, stream.labels, strict=True))[1 : 1 + ENOUGH_TO_FIT]:
+            learner.learn(known, y)
     x = stream.points[0]
     asked.decide(x, force=True)
     silent.decide(x, force=False)

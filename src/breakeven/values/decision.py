@@ -59,6 +59,10 @@ WORDING = {
 }
 
 
+QUANTILE_LEVELS = (0.005, 0.025, 0.1, 0.16, 0.25, 0.5, 0.75, 0.84, 0.9, 0.975, 0.995)
+"""Levels of the quantiles that a prediction carries; between them normal scores are interpolated."""
+
+
 class Prediction(Struct, frozen=True, gc=False, omit_defaults=True):
     """What is believed of f at one point: the answer there, and how sure it is.
 
@@ -94,11 +98,26 @@ class Prediction(Struct, frozen=True, gc=False, omit_defaults=True):
         if self.probability is not None and of == "label":
             tail = (1.0 - level) / 2.0
             return float(self.probability >= 1.0 - tail), float(self.probability > tail)
+        quantiles = self.f_quantiles if of == "f" else self.label_quantiles
+        if quantiles is not None:
+            return _between(quantiles, (1.0 - level) / 2.0), _between(quantiles, (1.0 + level) / 2.0)
         spread = self.std if of == "f" else hypot(self.std, self.noise_std)
         half = -NormalDist().inv_cdf((1.0 - level) / 2.0) * spread if isfinite(spread) else inf
         centre = self.mean if self.centre is None else self.centre
         low, high = centre - half, centre + half
         return (low, high) if self.probability is None else (max(low, 0.0), min(high, 1.0))
+
+
+def _between(quantiles: tuple[float, ...], level: float) -> float:
+    """The quantile at this level, from those at QUANTILE_LEVELS: straight lines over normal scores."""
+    from bisect import bisect_right
+    from statistics import NormalDist
+
+    score = NormalDist().inv_cdf
+    right = min(max(bisect_right(QUANTILE_LEVELS, level), 1), len(QUANTILE_LEVELS) - 1)
+    low, high = score(QUANTILE_LEVELS[right - 1]), score(QUANTILE_LEVELS[right])
+    share = (score(level) - low) / (high - low)
+    return quantiles[right - 1] + share * (quantiles[right] - quantiles[right - 1])
 
 
 def normal_answer(mean: float, std: float, noise_std: float, shift: float) -> Prediction:

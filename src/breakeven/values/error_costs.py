@@ -107,9 +107,11 @@ def standard_quantile(level: float) -> float:
     >>> round(standard_quantile(0.975), 4), standard_quantile(0.5)
     (1.96, 0.0)
     """
+    if level == EVEN:
+        return 0.0
     from statistics import NormalDist  # slow to import, rarely needed
 
-    return 0.0 if level == EVEN else NormalDist().inv_cdf(level)
+    return NormalDist().inv_cdf(level)
 
 
 @cache
@@ -119,6 +121,8 @@ def expected_error(level: float) -> float:
     >>> round(expected_error(0.5), 4), round(expected_error(0.9), 4)
     (0.7979, 0.351)
     """
+    if level == EVEN:
+        return sqrt(2.0 / pi)
     from statistics import NormalDist
 
-    return sqrt(2.0 / pi) if level == EVEN else 2.0 * NormalDist().pdf(standard_quantile(level))
+    return 2.0 * NormalDist().pdf(standard_quantile(level))

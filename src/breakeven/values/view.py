@@ -39,7 +39,8 @@ class Saving(Struct, frozen=True, gc=False):
     there too, by what the label teaches about the belief's own parameters. ∞ where nothing is known yet.
     `outright` is the expected distance of the prediction from the label itself: it is saved entirely where
     a labelled arrival is answered by its label. A belief that forgets says its `half_life` in rounds: savings
-    fade as certainty does.
+    fade as certainty does. `later_labels` is `later` where errors count against labels, so that their noise
+    counts at arrivals to come, too; None where a belief does not tell the two apart.
     """
 
     here: float
@@ -47,18 +48,21 @@ class Saving(Struct, frozen=True, gc=False):
     lesson: float = 0.0
     half_life: float = inf
     outright: float = inf
+    later_labels: float | None = None
 
-    def over(self, left: int, *, lessons: bool, price: float = inf) -> float:
+    def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
         """What the label takes off the errors of all arrivals `left`, with what it teaches or without.
 
-        Each of these may be labelled itself at this `price`; only some beliefs can make use of that.
+        With `labels` errors count against labels, else against f. Each of these arrivals may be labelled
+        itself at this `price`; only some beliefs can make use of that.
 
         >>> Saving(1.0, 0.5, lesson=0.1).over(10, lessons=True)
         6.0
         >>> round(Saving(1.0, 0.5, half_life=10.0).over(100, lessons=False), 2)  # they fade by 4^(-age/10)
         3.36
         """
-        each = self.later + self.lesson if lessons else self.later
+        later = self.later_labels if labels and self.later_labels is not None else self.later
+        each = later + self.lesson if lessons else later
         if self.half_life == inf:
             return left * each
         fading = log(4.0) / self.half_life

@@ -14,6 +14,7 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
+from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE, DictionarySolver
 from breakeven.beliefs.gp.exact import ExactSolver
 from breakeven.beliefs.gp.fitting import run_job
@@ -302,7 +303,7 @@ class GaussianProcess:
         """Keep a sample of at most `most` arrivals from now on, to value labels by; 0 ends that."""
         kept = self.solver.reservoir
         if (kept.most if kept else 0) != most:
-            self.solver.watch(Reservoir(self._width, most) if most else None)
+            self.solver.watch(Reservoir(self._width, EvenSample(most)) if most else None)
 
     def arrive(self, point: Any, view: View | None = None) -> None:
         """Count an arrival, which may stand for arrivals to come. Where the point is None, only time passes.

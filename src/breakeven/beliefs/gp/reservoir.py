@@ -2,14 +2,11 @@
 
 Notation: V are the features of the arrivals kept, in a solver's own terms, a row each; W the covariance of
 each awaited label's point with them, a row each, given the labels told. Variances count all labels asked for.
-Every arrival has a mark, a multiple of the golden ratio modulo 1: marks fill [0, 1) evenly and follow no
-period of the stream. An arrival is kept if its mark is below a share, which is halved when too many are kept.
 s is a std given all labels asked for, c the covariance of f at a point with f at an arrival to come. A label
 with noise variance σ² takes c²/(s² + σ²) off that arrival's variance; the expected error is √(2/π)·s.
 docs/value.md derives it.
 """
 
-from collections.abc import Sequence
 from functools import cache
 from math import exp, expm1, inf, log, sqrt
 from typing import Any
@@ -17,14 +14,10 @@ from typing import Any
 import numpy as np
 
 from breakeven import theory
+from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.factor import GrowingTable, floats
 from breakeven.errors.expect import Array
 from breakeven.values import Saving
-
-GOLDEN_TURN, FULL_TURN = (
-    0x9E3779B97F4A7C15,
-    1 << 64,
-)  # the golden ratio's part of a turn, and one, as integers
 
 EXACT_ROUNDS = 8  # arrivals to come that are summed one by one
 QUADRATURE_POINTS = 12
@@ -35,7 +28,7 @@ NO_ROWS, NO_VARIANCES = np.empty((0, 0)), np.empty(0)
 class Reservoir:
     """An even sample of the arrivals, `most` at most; `awaited` holds W.
 
-    >>> reservoir = Reservoir(dim=1, most=4)
+    >>> reservoir = Reservoir(1, EvenSample(4))
     >>> for i in range(10):
     ...     if reservoir.admits():
     ...         reservoir.add(np.array([float(i)]), v=np.empty(0), w=np.empty(0), variance=1.0)
@@ -44,29 +37,32 @@ class Reservoir:
     """
 
     variances: Array
+    awaited: GrowingTable
+    _V: GrowingTable
 
     def __init__(
         self,
         dim: int,
-        most: int,
-        marks: Sequence[int] = (),
+        sample: EvenSample,
         points: Array | None = None,
         V: Array = NO_ROWS,
         W: Array = NO_ROWS,
         variances: Array = NO_VARIANCES,
     ) -> None:
-        self.most = most
         self.dim = dim
-        self.seen = 0
-        self._share = FULL_TURN
-        self._marks = list(marks)
+        self._sample = sample
         self._points = GrowingTable(dim, points)
         self.know(V, W, variances)
 
     @property
+    def most(self) -> int:
+        """How many are kept at most."""
+        return self._sample.most
+
+    @property
     def size(self) -> int:
         """How many are kept."""
-        return len(self._marks)
+        return self._sample.size
 
     @property
     def points(self) -> Array:
@@ -87,32 +83,24 @@ class Reservoir:
 
     def admits(self) -> bool:
         """Count an arrival, and say whether it is to be added."""
-        mark = self.seen * GOLDEN_TURN % FULL_TURN
-        self.seen += 1
-        return mark < self._share
+        return self._sample.admits()
 
     def skip(self) -> None:
         """Count an arrival whose content is gone."""
-        self.seen += 1
+        self._sample.seen += 1
 
     def add(self, x: Array, v: Array, w: Array, variance: float) -> None:
         """Keep the arrival that was just admitted, and drop half if there are too many now."""
-        self._marks.append((self.seen - 1) * GOLDEN_TURN % FULL_TURN)
         self._points.append(x)
         self._V.append(v)
         self.awaited.widen(w)
         self.variances = np.append(self.variances, variance)
-        while self.size > self.most:
-            self._halve()
-
-    def _halve(self) -> None:
-        self._share //= 2
-        kept = [i for i, mark in enumerate(self._marks) if mark < self._share]
-        self._marks = [self._marks[i] for i in kept]
-        self._points = GrowingTable(self.dim, self.points[kept])
-        self._V = GrowingTable(self.V.shape[1], self.V[kept])
-        self.awaited = GrowingTable(len(kept), self.W[:, kept])
-        self.variances = self.variances[kept]
+        stay = self._sample.add()
+        if len(stay) < len(self.variances):
+            self._points = GrowingTable(self.dim, self.points[stay])
+            self._V = GrowingTable(self.V.shape[1], self.V[stay])
+            self.awaited = GrowingTable(len(stay), self.W[:, stay])
+            self.variances = self.variances[stay]
 
     def fade(self, left: float, amplitude: float, now: float) -> None:
         """A round passed: what labels say about the arrivals kept fades by this factor."""
@@ -152,10 +140,7 @@ class Reservoir:
     def state(self) -> dict[str, Any]:
         """Everything, as plain data; floats as their bytes."""
         return {
-            "most": self.most,
-            "seen": self.seen,
-            "share": self._share.bit_length(),
-            "marks": list(self._marks),
+            **self._sample.plain(),
             "points": self.points.tobytes(),
             "V": [self._V.width, self.V.tobytes()],
             "W": [self.awaited.size, self.W.tobytes()],
@@ -165,21 +150,17 @@ class Reservoir:
     @classmethod
     def of(cls, dim: int, state: dict[str, Any]) -> "Reservoir":
         """The reservoir that `state` wrote; raises where its parts do not fit together."""
-        marks, (features, V), (awaited, W) = state["marks"], state["V"], state["W"]
-        if type(marks) is not list or not 0 < state["share"] <= FULL_TURN.bit_length():
-            raise ValueError("expected marks, and a share of all")
-        size = len(marks)
-        reservoir = cls(
+        (features, V), (awaited, W) = state["V"], state["W"]
+        sample = EvenSample.of(state)
+        size = sample.size
+        return cls(
             dim,
-            state["most"],
-            marks,
+            sample,
             floats(state["points"], size, dim),
             floats(V, size, features),
             floats(W, awaited, size),
             floats(state["variances"], size),
         )
-        reservoir.seen, reservoir._share = state["seen"], 1 << (state["share"] - 1)
-        return reservoir
 
 
 class FadingSaving(Saving, frozen=True, kw_only=True, gc=False):
@@ -193,12 +174,15 @@ class FadingSaving(Saving, frozen=True, kw_only=True, gc=False):
     variances: Array  # s² at the arrivals to come, the point itself among them
     explained: Array  # c²/(s² + σ²) there
     amplitude: float
+    noise_variance: float  # of labels, that of the process
     unit: float = theory.EXPECTED_ERROR  # of an error, over the std
 
-    def over(self, left: int, *, lessons: bool, price: float = inf) -> float:
+    def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
         """What the label takes off the errors of all arrivals `left`, with what it teaches or without."""
         shares, counts = faded_rounds(left, self.half_life)
         variances = self.amplitude - np.multiply.outer(shares, self.amplitude - self.variances)
+        if labels:
+            variances += self.noise_variance
         drops = _drop(variances, np.multiply.outer(shares, self.explained)).mean(axis=1)
         later = self.unit * float(counts @ drops)
         return later + self.lesson * float(counts @ shares) if lessons else later
@@ -256,7 +240,10 @@ def saving(
     outright = unit * sqrt(spread)
     later, taught = (there + here) / count, lesson * errors / count
     if half_life is None:
-        return Saving(here, later, taught, outright=outright)
+        drops = _drop(variances + noise_variance, reach * reach / spread)
+        own = _drop_of_one(spread, variance * variance / spread)
+        against_labels = unit * (float(np.sum(drops)) + own) / count
+        return Saving(here, later, taught, outright=outright, later_labels=against_labels)
     return FadingSaving(
         here,
         later,
@@ -266,6 +253,7 @@ def saving(
         variances=np.append(variances, variance),
         explained=np.append(reach, variance) ** 2 / spread,
         amplitude=amplitude,
+        noise_variance=noise_variance,
         unit=unit,
     )
 

@@ -42,7 +42,7 @@ class Stakes(Saving, frozen=True, gc=False):
     alarm: float = 1.0
     weight: float = 1.0  # of the label, beside one that is right
 
-    def over(self, left: int, *, lessons: bool, price: float = inf) -> float:
+    def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
         """What the label takes off the cost of all arrivals `left`, where each may be labelled at this price.
 
         Two labels may pay together where one alone changes no answer: so this is the most that any number of

@@ -192,7 +192,7 @@ class TypeShares(TypeBelief):
             pool = self._pool(census.asked)
         ahead = max(round(labels.asked_of(tally) - weight), 0)
         return Stakes(
-            here, 0.0, 0.0, labels.half_life, here,
+            here, 0.0, 0.0, labels.half_life, here, None,
             yes, no, ahead, rate, *pool, others, miss, alarm, min(noise_weight(LABEL_STD, noise_std), 1.0),
         )  # fmt: skip
 

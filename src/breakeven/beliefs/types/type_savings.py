@@ -60,7 +60,7 @@ class FadedSaving(Saving, frozen=True, gc=False):
     known: float = 1.0
     more: float = 1.0
 
-    def over(self, left: int, *, lessons: bool, price: float = inf) -> float:
+    def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
         """What the label takes off the errors of all arrivals `left`, with what it teaches or without."""
         later = faded_drop(self.share, self.known, self.more, self.half_life, left)
         return later + self.lesson * half_lives(self.half_life, left) if lessons and self.lesson else later

@@ -1,0 +1,667 @@
+"""The belief that leaves open what the labels leave open: an average over many Gaussian processes.
+
+What f and the noise are like is not fitted and then taken for certain. Members that differ in shape, scale,
+axes and noise all answer, and count by how well they would have foretold each label from the others. The
+answer is the median of the average; its quantiles say how sure it is. docs/belief.md has it on one page.
+"""
+
+from collections.abc import Sequence
+from math import inf, sqrt
+from typing import Any, Self
+
+import numpy as np
+
+from breakeven import theory
+from breakeven.beliefs.averaged.coming import AwaitedLabel, Coming, Narrowing
+from breakeven.beliefs.averaged.members import NOISES, SHAPES, Frame, Member
+from breakeven.beliefs.averaged.mixture import (
+    NODE_LEVELS,
+    NODE_WEIGHTS,
+    Mixture,
+    below,
+    nodes,
+    relative_error,
+    unit_error,
+)
+from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, Look, Posterior
+from breakeven.beliefs.averaged.proposing import Moments, propose
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
+from breakeven.beliefs.even_sample import EvenSample
+from breakeven.beliefs.gp.blas import one_thread
+from breakeven.beliefs.gp.factor import floats
+from breakeven.beliefs.gp.kernels import Matern
+from breakeven.beliefs.gp.solver import KeyList, read_keys
+from breakeven.errors import expect
+from breakeven.errors.expect import Array
+from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, View, checked_level, counted
+
+MOST_KEPT = 48  # arrivals that stand for those to come: more say nothing more
+MOST_AWAITED = 128  # labels awaited that are counted, the latest
+MOST_LABELS = 1_000  # labels that are looked at: beyond them an even part of all
+FITTED_EACH = 8  # labels up to which every label leads to a fit
+COMPONENT = 3e-3  # the least weight that counts in an answer
+ROUGHEST = Matern(2.5)
+
+
+class AveragedView(View):
+    """A rule's view of one arrival, with what the members know of it."""
+
+    belief: Any = None
+    seen: Look | None = None
+    taken: Any = 0.0  # off the reach of a label, by the labels awaited
+    mixture: Any = None
+
+    def saves(self, noise_std: float) -> Saving:
+        """What a label of this noise would take off the errors, here and at arrivals to come."""
+        saving: Saving = self.belief.saving(self, noise_std)
+        return saving
+
+
+class Averaged:
+    """A belief over `dim` numbers that needs nothing but labels: no kernel, no scale, no noise.
+
+    `level` is which quantile of the label is answered: ½, the median, unless answers too low and too high
+    cost differently. Labels of several noises count by the ratio of these to the first.
+
+    >>> belief = Averaged(dim=1)
+    >>> for x in range(6):
+    ...     _ = belief.learn(belief.point([float(x)]), 2.0 * x)
+    ...     if belief.fit_due(warm=True):
+    ...         belief.adopt(belief.fit(belief.fit_job(), np.random.default_rng(0)))
+    >>> round(belief.predict(belief.point([2.5])).mean, 1)
+    5.0
+    """
+
+    fit_schedule = "growing"
+
+    def __init__(self, dim: int, level: float = EVEN) -> None:
+        self.dim = expect.whole("dim", dim, least=1)
+        self.level = checked_level(level)
+        self._moments = Moments(self.dim)
+        self._keys = KeyList()
+        self._points: list[Array] = []
+        self._labels: list[float] = []
+        self._noises: list[float | None] = []
+        self._reference: float | None = None  # the first noise that a label came with
+        self._awaited: list[AwaitedLabel] = []
+        self._sample: EvenSample | None = None
+        self._kept: list[Array] = []
+        self._frame: Frame | None = None
+        self._members: list[Member] = []
+        self._fitted_at = 0
+        self._changes = 0
+        self._forget_posterior()
+        self._note()
+
+    # -- the posterior ---------------------------------------------------------------------------
+
+    def _forget_posterior(self) -> None:
+        self._used: list[int] = []  # places of the labels that the members look at
+        self._begun = 0  # how many of them were taken in at once
+        self._posterior: Posterior | None = None
+        self._coming: Coming | None = None
+        self._narrowing: Narrowing | None = None
+        self._stale = True  # whether `_narrowing` is out of date
+
+    def _rebuild(self) -> None:
+        """Take all labels in at once, or an even part of too many."""
+        self._forget_posterior()
+        if self._frame is None or self.labels < ENOUGH_TO_FIT:
+            self._note()
+            return
+        self._used = np.unique(np.linspace(0, self.labels - 1, MOST_LABELS).round().astype(int)).tolist()
+        self._begun = len(self._used)
+        self._take_in()
+
+    def _take_in(self, explained: Array | None = None) -> None:
+        """Make the posterior of the labels used: the first at once, the others one by one."""
+        assert self._frame is not None
+        with one_thread:
+            places = self._frame.place(np.array([self._points[i] for i in self._used]))
+            ratios = np.array([self._ratio(self._noises[i]) for i in self._used])
+            posterior = Posterior(self._members, self._frame, places[: self._begun], ratios[: self._begun])
+            for place, ratio in zip(places[self._begun :], ratios[self._begun :].tolist(), strict=True):
+                posterior.learn(self._used_labels(posterior.labels))
+                posterior.grow(posterior.look(place, places[:0]), ratio)
+            posterior.learn(self._used_labels(posterior.labels))
+            kept = self._frame.place(np.array(self._kept).reshape(len(self._kept), self.dim))
+            self._posterior = posterior
+            self._coming = Coming(posterior, kept, explained)
+        self._note()
+
+    def _used_labels(self, count: int) -> Array:
+        return np.array([self._labels[i] for i in self._used[:count]])
+
+    def _ratio(self, noise_std: float | None) -> float:
+        """The noise variance of a label relative to the usual one."""
+        if noise_std is None or self._reference is None:
+            return 1.0
+        return (noise_std / self._reference) ** 2
+
+    def _note(self) -> None:
+        """Write down what holds until the next label."""
+        posterior = self._posterior
+        noise_std, label_std = 1.0, 1.0
+        if posterior is not None:
+            weights = posterior.weights.ravel()
+            counted = np.flatnonzero(weights > COMPONENT)
+            self._targets, self._who = np.divmod(counted, len(posterior.members))
+            self._weights = weights[counted] / weights[counted].sum()
+            self._spreads = posterior.spreads[self._targets, self._who]
+            self._tamed = int(np.searchsorted(self._targets, TAMED))  # the first tamed component
+            self._degrees = float(posterior.labels - 1)
+            self._nodes = nodes(self._degrees)
+            self._relative = relative_error(self._degrees, self.level)
+            self._noise = posterior.kernels.noise[self._who]
+            self._slopes()
+            label_std = posterior.scale.std
+            noise_std = float(self._weights @ (self._spreads * np.sqrt(self._noise) * self._units()))
+            noise_std = max(noise_std, 1e-12 * label_std)
+        self.traits = Traits(
+            noise_std=noise_std,
+            exponent=ROUGHEST.exponent(self.dim),
+            unit=theory.gp_unit(noise_std),
+            prior_std=label_std,
+            dim=self.dim,
+            label_scale=label_std,
+            noise_known=posterior is not None,
+        )
+
+    def _units(self) -> Array:
+        """What a component's target counts in, near the centre of the labels."""
+        assert self._posterior is not None
+        scale = self._posterior.scale
+        return np.where(self._targets == PLAIN, scale.std, scale.spread)
+
+    def _slopes(self) -> None:
+        """What a unit of each component's scale means in errors, at each arrival kept."""
+        posterior, coming = self._posterior, self._coming
+        if posterior is None or coming is None:
+            return
+        _scale, first = posterior.scale, self._tamed
+        usual = unit_error(self._degrees, self.level) * self._units()
+        self._rates = np.repeat(usual[:, None], len(coming.places), axis=1)
+        who = self._who[first:]
+        if len(who):
+            means = posterior.means[TAMED, who][:, None]
+            means = means + np.einsum("cri,ci->cr", coming.k[who], posterior.pulls[TAMED, who])
+            spread = self._spreads[first:, None] * np.sqrt(coming.variance[who] + self._noise[first:, None])
+            self._rates[first:] = self._tamed_rates(means, spread)
+
+    def _tamed_rates(self, means: Array, spreads: Array) -> Array:
+        """The expected error of a tamed component, in label units, over its spread."""
+        assert self._posterior is not None
+        scale = self._posterior.scale
+        values = scale.tamed(means[..., None] + spreads[..., None] * self._nodes)
+        middle = float(np.interp(self.level, NODE_LEVELS, self._nodes))
+        apart = values - scale.tamed(means + spreads * middle)[..., None]
+        errors = counted(apart, self.level) @ NODE_WEIGHTS
+        rates: Array = errors / np.maximum(spreads, 1e-300)
+        return rates
+
+    @property
+    def labels(self) -> int:
+        """Labels told or learnt, and not withdrawn."""
+        return len(self._labels)
+
+    @property
+    def asked(self) -> int:
+        """Labels that count: those told or learnt, and those awaited."""
+        return len(self._labels) + len(self._awaited)
+
+    def aim(self, level: float) -> None:
+        """Answer this quantile of the label from now on."""
+        self.level = checked_level(level)
+        self._note()
+
+    # -- points ----------------------------------------------------------------------------------
+
+    def point(self, x: Any) -> Any:
+        """Check a row of numbers."""
+        return expect.vector("x", x, self.dim)
+
+    def points(self, X: Any) -> Sequence[Any]:
+        """Check rows of numbers."""
+        return [row.copy() for row in expect.matrix("X", X, self.dim)]  # rows of their own: they are kept
+
+    def plain(self, point: Any) -> Any:
+        """The point as a tuple of floats."""
+        return tuple(point.tolist())
+
+    def recall(self, plain: Any) -> Any:
+        """A point, read back from storage."""
+        return self.point(plain)
+
+    # -- asking ----------------------------------------------------------------------------------
+
+    def look(self, point: Any) -> View:
+        """The prediction there, and how unsure f is once the labels awaited have come."""
+        if self._posterior is None or self._coming is None or self._frame is None:
+            return self._unknown()
+        with one_thread:
+            seen = self._posterior.look(self._frame.place(point), self._coming.places)
+            narrowing = self._awaited_now()
+            taken: Any = 0.0
+            if narrowing is not None:
+                seen, taken = narrowing.narrow(seen)
+            prediction, labels = self._predict(seen)
+        uncertainty = prediction.std
+        if narrowing is not None:
+            variance, narrowed = seen.variance[self._who], seen.narrowed[self._who]
+            whole = float(self._weights @ (self._spreads**2 * variance))
+            uncertainty *= sqrt(float(self._weights @ (self._spreads**2 * narrowed)) / max(whole, 1e-300))
+        view = AveragedView(uncertainty, prediction, None, self.asked, self.traits)
+        view.belief, view.seen, view.taken, view.mixture = self, seen, taken, labels
+        return view
+
+    def _unknown(self) -> View:
+        """Before the third label: nothing says how large errors are."""
+        view = AveragedView(inf, self._first_answer(), None, self.asked, self.traits)
+        view.belief = self
+        return view
+
+    def _first_answer(self) -> Prediction:
+        answer = float(np.quantile(self._labels, self.level)) if self._labels else 0.0
+        return Prediction(answer, inf, self.traits.noise_std)
+
+    def _awaited_now(self) -> Narrowing | None:
+        """What the labels awaited narrow, computed when first needed."""
+        if self._stale:
+            assert self._posterior is not None
+            assert self._coming is not None
+            assert self._frame is not None
+            counted = self._awaited[-MOST_AWAITED:]
+            narrowing = None
+            if counted:
+                places = self._frame.place(np.array([one.point for one in counted]))
+                ratios = np.array([self._ratio(one.noise_std) for one in counted])
+                narrowing = Narrowing(self._posterior, self._coming, places, ratios)
+            self._narrowing, self._stale = narrowing, False
+        return self._narrowing
+
+    def _predict(self, seen: Look) -> tuple[Prediction, Mixture]:
+        """The prediction, given the labels told, and the distribution of a label there."""
+        assert self._posterior is not None
+        centres = self._posterior.centres(seen)[self._targets, self._who]
+        variance = seen.variance[self._who]
+        labels = self._mixture(centres, self._spreads * np.sqrt(variance + self._noise))
+        of_f = self._mixture(centres, self._spreads * np.sqrt(variance)).quantiles()
+        std = (of_f[7] - of_f[3]) / 2.0
+        answer = labels.quantile(self.level)
+        prediction = Prediction(answer, std, self.traits.noise_std, of_f, labels.quantiles())
+        return prediction, labels
+
+    def _mixture(self, centres: Array, spreads: Array) -> Mixture:
+        """The average of the components, in label units."""
+        assert self._posterior is not None
+        scale, first = self._posterior.scale, self._tamed
+        values = centres[:, None] + spreads[:, None] * self._nodes
+        values[:first] *= scale.std
+        values[:first] += scale.centre
+        values[first:] = scale.tamed(values[first:])
+        return Mixture(values, self._weights)
+
+    def look_many(self, points: Sequence[Any]) -> Looks:
+        """Look at each in turn."""
+        return OneByOne(self, points)
+
+    def predict(self, point: Any) -> Prediction:
+        """The answer and its quantiles, given the labels told."""
+        if self._posterior is None or self._frame is None:
+            return self._first_answer()
+        with one_thread:
+            place = self._frame.place(point)
+            return self._predict(self._posterior.look(place, self._posterior.places[:0]))[0]
+
+    def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
+        """The predictions at many points."""
+        return [self.predict(point) for point in points]
+
+    def rank(self, point: Any, y: float) -> tuple[float, float]:
+        """The probability of a label below y there, and of y itself; 0 for the latter: labels are numbers."""
+        if self._posterior is None or self._frame is None:
+            return 0.5, 0.0
+        with one_thread:
+            seen = self._posterior.look(self._frame.place(point), self._posterior.places[:0])
+            centres = self._posterior.centres(seen)[self._targets, self._who]
+            spreads = self._spreads * np.sqrt(seen.variance[self._who] + self._noise)
+            targets = self._posterior.scale.targets(np.array([y]))[self._targets, 0]
+        return float(self._weights @ below((targets - centres) / spreads, self._degrees)), 0.0
+
+    def saving(self, view: AveragedView, noise_std: float) -> Saving:
+        """What a label would take off the errors; docs/value.md derives it."""
+        seen, coming, posterior = view.seen, self._coming, self._posterior
+        if seen is None or coming is None or posterior is None:
+            return UNKNOWN if self.asked < ENOUGH_TO_FIT else COMING
+        ratio = 1.0 if noise_std == self.traits.noise_std else self._ratio(noise_std)
+        with one_thread:
+            narrowed = seen.narrowed[self._who]
+            spread = narrowed + ratio * self._noise
+            here = self._weights * self._spreads * unit_error(self._degrees, self.level) * self._units()
+            here = here * _drop(narrowed, narrowed**2 / spread)
+            reach = (coming.reach(seen, posterior) - view.taken)[self._who]
+            variance = (coming.variance if self._narrowing is None else self._narrowing.coming)[self._who]
+            gone = reach * reach / spread[:, None]
+            rates = self._rates * (self._weights * self._spreads)[:, None]
+            of_f = rates * _drop(variance, gone)
+            of_labels = rates * _drop(variance + self._noise[:, None], gone)
+            kept = max(len(coming.places), 1)
+            return Saving(
+                self._relative * float(here.sum()),
+                self._relative * float(of_f.sum()) / kept,
+                outright=self._relative * view.mixture.error(view.prediction.mean, self.level),
+                later_labels=self._relative * float(of_labels.sum()) / kept,
+            )
+
+    # -- events ----------------------------------------------------------------------------------
+
+    def watch(self, most: int) -> None:
+        """Keep a sample of at most `most` arrivals from now on, to value labels by; 0 ends that."""
+        most = min(most, MOST_KEPT)
+        if (self._sample.most if self._sample else 0) == most:
+            return
+        self._sample, self._kept = EvenSample(most) if most else None, []
+        if self._posterior is not None:
+            self._coming = Coming(self._posterior, self._posterior.places[:0])
+            self._stale = True
+            self._slopes()
+
+    def arrive(self, point: Any, view: View | None = None) -> None:
+        """Count an arrival, which may stand for those to come. Where the point is None, only time passes."""
+        sample = self._sample
+        if point is None:
+            if sample is not None:
+                sample.seen += 1
+            return
+        self._moments.add(point)
+        if sample is None or not sample.admits():
+            return
+        stay = sample.add()
+        self._kept = [[*self._kept, point][i] for i in stay]
+        posterior, coming = self._posterior, self._coming
+        if posterior is None or coming is None or self._frame is None:
+            return
+        with one_thread:
+            coming.add(posterior.look(self._frame.place(point), posterior.places[:0]), posterior)
+            if len(stay) < len(coming.places):
+                coming.keep(stay, posterior)
+            self._stale = True
+            self._slopes()
+
+    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
+        """A label is awaited; it narrows the uncertainty at once."""
+        self._refer(noise_std)
+        self._awaited.append(AwaitedLabel(key, point, noise_std))
+        self._stale = True
+
+    def _refer(self, noise_std: float | None) -> None:
+        if self._reference is None:
+            self._reference = noise_std
+
+    def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
+        """An awaited label came, perhaps from another labeller than was asked."""
+        one = self._no_longer_awaited(key)
+        return self._take(key, point, y, one.noise_std if noise_std is None else noise_std)
+
+    def _no_longer_awaited(self, key: Key) -> AwaitedLabel:
+        place = next(i for i, one in enumerate(self._awaited) if one.key == key)
+        self._stale = True
+        return self._awaited.pop(place)
+
+    def learn(
+        self, point: Any, y: float, key: Key = None, noise_std: float | None = None, age: int = 0
+    ) -> Prediction:
+        """A label nobody asked for."""
+        if self._moments.count == 0 or key is None:
+            self._moments.add(point)
+        self._refer(noise_std)
+        return self._take(key, point, y, noise_std)
+
+    def _take(self, key: Key, point: Any, y: float, noise_std: float | None) -> Prediction:
+        """One more label, at the end."""
+        self._keys.append(key)
+        self._points.append(point)
+        self._labels.append(y)
+        self._noises.append(noise_std)
+        self._changes += 1
+        self._stale = True
+        if self._posterior is None:
+            self._rebuild()
+        elif len(self._used) < REFIT_GROWTH * MOST_LABELS:
+            self._grow()
+        return self.predict(point)
+
+    def _grow(self) -> None:
+        """The last label joins those that the members look at."""
+        posterior, coming, last = self._posterior, self._coming, self.labels - 1
+        assert posterior is not None
+        assert coming is not None
+        assert self._frame is not None
+        with one_thread:
+            look = posterior.look(self._frame.place(self._points[last]), coming.places)
+            ratio = self._ratio(self._noises[last])
+            pivot = posterior.pivot(look, ratio)
+            coming.tell(look, pivot)
+            posterior.grow(look, ratio)
+            self._used = [*self._used, last]
+            posterior.learn(self._used_labels(len(self._used)))
+            coming.survey(posterior)
+        self._note()
+
+    def correct(self, key: Key, point: Any, old: float, new: float) -> None:
+        """A label told earlier changes its value."""
+        self._labels[self._keys.place(key)] = new
+        if self._posterior is not None and self._coming is not None:
+            with one_thread:
+                self._posterior.learn(self._used_labels(len(self._used)))
+            self._stale = True
+            self._note()
+
+    def withdraw(self, key: Key, point: Any, y: float | None) -> None:
+        """A label goes, awaited or told."""
+        if y is None:
+            self._no_longer_awaited(key)
+        else:
+            self._remove(key)
+
+    def _remove(self, key: Key) -> float | None:
+        """Take a told label out; returns its noise."""
+        place = self._keys.place(key)
+        noise_std = self._noises[place]
+        self._keys.remove(place)
+        for column in (self._points, self._labels, self._noises):
+            del column[place]
+        self._changes += 1
+        self._rebuild()
+        return noise_std
+
+    def reopen(self, key: Key, point: Any, y: float) -> None:
+        """A label told earlier is awaited again."""
+        noise_std = self._remove(key)
+        self._awaited.append(AwaitedLabel(key, point, noise_std))
+        self._stale = True
+
+    def release(self, key: Key) -> None:
+        """Nobody will name this label any more."""
+        self._keys.release(key)
+
+    # -- fitting ---------------------------------------------------------------------------------
+
+    @property
+    def needs_warmup(self) -> bool:
+        """No: three labels are enough to begin with."""
+        return False
+
+    def fit_due(self, *, warm: bool) -> bool:
+        """Whether the labels have changed enough for other members to be worth proposing."""
+        if self.labels < ENOUGH_TO_FIT or not self._changes or not warm:
+            return False
+        few = min(self._fitted_at, self.labels) <= FITTED_EACH
+        return few or self._fitted_at + self._changes >= REFIT_GROWTH * self._fitted_at
+
+    def fit_job(self) -> dict[str, Any]:
+        """The labels told so far, their points and noises, and the moments of the arrivals."""
+        used = np.unique(np.linspace(0, self.labels - 1, MOST_LABELS).round().astype(int)).tolist()
+        axes = None if self._frame is None or len(self._frame.axes) < 2 else self._frame.axes[1].tolist()
+        return {
+            "dim": self.dim,
+            "X": np.array([self._points[i] for i in used]).tobytes(),
+            "y": np.array([self._labels[i] for i in used]).tobytes(),
+            "ratios": np.array([self._ratio(self._noises[i]) for i in used]).tobytes(),
+            "moments": self._moments.plain(),
+            "axes": axes,
+        }
+
+    @classmethod
+    def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
+        """The frame, the axes and the members to go on with. Nothing is drawn at random."""
+        dim = job["dim"]
+        X = np.frombuffer(job["X"]).reshape(-1, dim)
+        y, ratios = np.frombuffer(job["y"]), np.frombuffer(job["ratios"])
+        start = None if job["axes"] is None else np.array(job["axes"])
+        with one_thread:
+            frame, members = propose(X, y, ratios, Moments.of(job["moments"], dim), start)
+        return _plain(frame, members)
+
+    def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
+        """Go on with this frame and these members, found with so many labels."""
+        frame, members = _checked(parameters, self.dim)
+        labels = self.labels if labels is None else expect.whole("labels", labels)
+        self._frame, self._members = frame, members
+        self._fitted_at, self._changes = labels, abs(self.labels - labels)
+        self._rebuild()
+
+    # -- keeping ---------------------------------------------------------------------------------
+
+    def describe(self) -> dict[str, Any]:
+        """How many members count, the heaviest of them, and what labels look like to them."""
+        told: dict[str, Any] = {"dim": self.dim, "members": len(self._members)}
+        posterior = self._posterior
+        if posterior is None:
+            return told
+        weights = posterior.weights.sum(axis=0)
+        heaviest = posterior.members[int(weights.argmax())]
+        shape = SHAPES[heaviest.shape]
+        return {
+            **told,
+            "heaviest": {
+                "weight": float(weights.max()),
+                "profile": shape.profile,
+                "length": shape.length,
+                "linear": shape.linear,
+                "noise": NOISES[heaviest.noise],
+                "axes": "fitted" if heaviest.axes else "alike",
+            },
+            "constant": float(weights[[member.shape == 0 for member in posterior.members]].sum()),
+            "tamed": float(posterior.weights[TAMED].sum()),
+            "noise_std": self.traits.noise_std,
+            "label_std": posterior.scale.std,
+        }
+
+    def detach(self) -> None:
+        """Begin a new stream: labels lose their keys, awaited ones go."""
+        self._keys = KeyList([None] * self.labels)
+        self._awaited, self._stale = [], True
+
+    @classmethod
+    def of(cls, config: dict[str, Any]) -> Self:
+        """A new belief from what `config` gave."""
+        return cls(**config)
+
+    def config(self) -> dict[str, Any]:
+        """The arguments it was made with."""
+        return {"dim": self.dim, **({} if self.level == EVEN else {"level": self.level})}
+
+    def state(self) -> dict[str, Any]:
+        """Labels, arrivals kept and members; what follows from them is computed again by `load`."""
+        sample, frame = self._sample, self._frame
+        return {
+            "moments": self._moments.plain(),
+            "keys": list(self._keys.all),
+            "points": np.array(self._points).tobytes(),
+            "labels": np.array(self._labels).tobytes(),
+            "noises": list(self._noises),
+            "reference": self._reference,
+            "awaited": [[one.key, one.point.tobytes(), one.noise_std] for one in self._awaited],
+            "sample": None if sample is None else sample.plain(),
+            "kept": np.array(self._kept).tobytes(),
+            "fitted": None if frame is None else _plain(frame, self._members),
+            "fitted_at": self._fitted_at,
+            "changes": self._changes,
+            "used": list(self._used),
+            "begun": self._begun,
+            "explained": None if self._coming is None else self._coming.explained.tobytes(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take up a state that `state` gave; raises where its parts do not fit together."""
+        new = type(self)(**self.config())
+        new._moments = Moments.of(state["moments"], self.dim)
+        new._keys = read_keys(state["keys"])
+        count = len(new._keys)
+        new._points = list(floats(state["points"], count, self.dim))
+        new._labels = floats(state["labels"], count).tolist()
+        new._noises, new._reference = list(state["noises"]), state["reference"]
+        new._awaited = [
+            AwaitedLabel(key, floats(point, self.dim), noise_std)
+            for key, point, noise_std in state["awaited"]
+        ]
+        if state["sample"] is not None:
+            new._sample = EvenSample.of(state["sample"])
+            new._kept = list(floats(state["kept"], new._sample.size, self.dim))
+        if len(new._noises) != count:
+            raise ValueError("expected a noise for every label")
+        new._fitted_at, new._changes = _count(state["fitted_at"]), _count(state["changes"])
+        if state["fitted"] is not None:
+            new._frame, new._members = _checked(state["fitted"], self.dim)
+        if state["explained"] is not None:
+            new._used, new._begun = list(map(_count, state["used"])), _count(state["begun"])
+            if not (2 <= new._begun <= len(new._used) and max(new._used) < count and new._frame):
+                raise ValueError("expected the labels that members look at")
+            new._take_in(floats(state["explained"], len(new._members), len(new._kept)))
+        self.__dict__.update(new.__dict__)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError("expected a count")
+    return value
+
+
+def _plain(frame: Frame, members: list[Member]) -> dict[str, Any]:
+    """A frame and members as plain data."""
+    return {
+        "centre": frame.centre.tolist(),
+        "scale": [None if one == inf else one for one in frame.scale.tolist()],
+        "variation": frame.variation.tolist(),
+        "axes": frame.axes[1:].tolist(),
+        "members": [list(member) for member in members],
+    }
+
+
+def _checked(parameters: Any, dim: int) -> tuple[Frame, list[Member]]:
+    """The frame and the members that a fit found."""
+    expected = "what a fit of an averaged belief returned"
+    try:
+        centre, variation = (np.array(parameters[name], dtype=float) for name in ("centre", "variation"))
+        scale = np.array([inf if one is None else one for one in parameters["scale"]], dtype=float)
+        axes = np.array([[1.0] * dim, *parameters["axes"]], dtype=float)
+        members = [Member(*map(_count, member)) for member in parameters["members"]]
+        sound = all(column.shape == (dim,) for column in (centre, scale, variation))
+        sound = sound and axes.shape in ((1, dim), (2, dim)) and bool((axes > 0.0).all() and members)
+        sound = sound and bool(np.isfinite(centre).all() and (scale > 0.0).all() and (variation >= 0.0).all())
+        limits = (len(SHAPES), len(axes), len(NOISES))
+        sound = sound and all(a < b for member in members for a, b in zip(member, limits, strict=True))
+    except (TypeError, ValueError, KeyError, IndexError):
+        sound = False
+    if not sound:
+        expect.refuse("parameters", expected, parameters)
+    return Frame(centre, scale, variation, axes), members
+
+
+def _drop(variance: Array, gone: Array) -> Array:
+    """How much each std falls when this much of its variance goes."""
+    before = np.sqrt(variance)
+    after = np.sqrt(np.maximum(variance - gone, 0.0))
+    drop: Array = np.minimum(gone, variance) / np.maximum(before + after, 1e-300)
+    return drop

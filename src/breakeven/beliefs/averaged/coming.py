@@ -1,0 +1,94 @@
+"""The arrivals that stand for those to come, and the labels awaited, as all members see them.
+
+Notation as in `posterior`. For an arrival kept, `explained` is k·K⁻¹k: what the labels say of it before the
+mean is counted. A label awaited narrows what it reaches like one told, but moves no mean and no weight.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from breakeven.beliefs.averaged.posterior import Look, Posterior
+from breakeven.errors.expect import Array
+
+
+class Coming:
+    """Past arrivals that stand for those to come: what every member knows of f at each."""
+
+    def __init__(self, posterior: Posterior, places: Array, explained: Array | None = None) -> None:
+        self.places = places
+        self.k = np.ascontiguousarray(posterior.kernels.between(posterior.places, places).transpose(0, 2, 1))
+        if explained is None:
+            explained = np.einsum("mri,mri->mr", np.matmul(self.k, posterior.inverse), self.k)
+        self.explained = explained
+        self.survey(posterior)
+
+    def keep(self, which: list[int], posterior: Posterior) -> None:
+        """Go on with some of them."""
+        self.places, self.k, self.explained = self.places[which], self.k[:, which], self.explained[:, which]
+        self.survey(posterior)
+
+    def add(self, look: Look, posterior: Posterior) -> None:
+        """One more, which was just looked at."""
+        self.places = np.vstack([self.places, look.place])
+        self.k = np.concatenate([self.k, look.k[:, None, :]], axis=1)
+        explained = np.einsum("mi,mi->m", look.k, look.reached)
+        self.explained = np.concatenate([self.explained, explained[:, None]], axis=1)
+        self.survey(posterior)
+
+    def tell(self, look: Look, pivot: Array) -> None:
+        """A label is told at a point just looked at, whose own variance without the mean is `pivot`."""
+        bare = look.coming - np.matmul(self.k, look.reached[:, :, None])[:, :, 0]
+        self.explained = self.explained + bare * bare / pivot[:, None]
+        self.k = np.concatenate([self.k, look.coming[:, :, None]], axis=2)
+
+    def survey(self, posterior: Posterior) -> None:
+        """Variances, given the labels told."""
+        self.open = 1.0 - np.matmul(self.k, posterior.ones[:, :, None])[:, :, 0]
+        variance = posterior.kernels.own(self.places) - self.explained
+        self.variance = np.maximum(variance + self.open**2 / posterior.certain[:, None], 0.0)
+
+    def reach(self, look: Look, posterior: Posterior) -> Array:
+        """The covariance of f at a point with f at each arrival kept, given the labels told."""
+        bare = look.coming - np.matmul(self.k, look.reached[:, :, None])[:, :, 0]
+        reach: Array = bare + (look.open / posterior.certain)[:, None] * self.open
+        return reach
+
+
+class AwaitedLabel(NamedTuple):
+    """A label that was asked for: its key, its point as the user gave it, its noise and its arrival."""
+
+    key: int | None
+    point: Array
+    noise_std: float | None
+
+
+class Narrowing:
+    """The labels awaited, as far as they narrow what the members know."""
+
+    def __init__(self, posterior: Posterior, coming: Coming, places: Array, ratios: Array) -> None:
+        self._posterior = posterior
+        self._places = places
+        looks = [posterior.look(place, coming.places) for place in places]
+        self._reached = np.stack([look.reached for look in looks], axis=1)
+        self._open = np.stack([look.open for look in looks], axis=1)
+        joint = np.stack([self._covariance(look) for look in looks], axis=2)
+        joint += posterior.kernels.noise[:, None, None] * np.diag(ratios)
+        self._inverse = np.linalg.inv(joint)
+        self._reach = np.stack([coming.reach(look, posterior) for look in looks], axis=1)
+        solved = np.matmul(self._inverse, self._reach)
+        self.coming = np.maximum(coming.variance - np.einsum("mqr,mqr->mr", self._reach, solved), 0.0)
+
+    def _covariance(self, look: Look) -> Array:
+        """The covariance of f at a point with f at each label awaited, given the labels told."""
+        k = self._posterior.kernels.column(self._places, look.place)
+        bare = k - np.einsum("mqi,mi->mq", self._reached, look.k)
+        joint: Array = bare + self._open * (look.open / self._posterior.certain)[:, None]
+        return joint
+
+    def narrow(self, look: Look) -> tuple[Look, Array]:
+        """The same look with its variance narrowed, and what must be taken off its reach."""
+        joint = self._covariance(look)
+        solved = np.matmul(self._inverse, joint[:, :, None])[:, :, 0]
+        narrowed = np.maximum(look.variance - np.einsum("mq,mq->m", joint, solved), 0.0)
+        return look._replace(narrowed=narrowed), np.einsum("mq,mqr->mr", solved, self._reach)

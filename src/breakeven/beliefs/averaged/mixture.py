@@ -1,0 +1,95 @@
+"""The average of many Student t distributions: its quantiles, its answer, and how far off that is expected.
+
+Each component stands for itself by a few of its quantiles, which lie closer in the tails. Together, sorted
+and weighted, they are the mixture: sums over them are expectations, and its quantiles lie between them.
+"""
+
+from functools import lru_cache
+from math import inf, sqrt
+
+import numpy as np
+
+from breakeven.errors.expect import Array
+from breakeven.values import counted
+from breakeven.values.decision import QUANTILE_LEVELS
+
+_EDGES = np.array([0.0, 0.015, 0.05, 0.11, 0.2, 0.33, 0.5])
+_LOWER = (_EDGES[:-1] + _EDGES[1:]) / 2.0
+NODE_LEVELS = np.concatenate([_LOWER, 1.0 - _LOWER[::-1]])
+NODE_WEIGHTS = np.concatenate([np.diff(_EDGES), np.diff(_EDGES)[::-1]])
+_CARRIED = np.array(QUANTILE_LEVELS)
+
+
+@lru_cache(maxsize=256)
+def nodes(degrees: float) -> Array:
+    """Quantiles of a Student t of so many degrees at the node levels; of a normal at ∞ degrees."""
+    from scipy.special import ndtri, stdtrit  # slow to import
+
+    found: Array = ndtri(NODE_LEVELS) if degrees == inf else stdtrit(degrees, NODE_LEVELS)
+    return found
+
+
+@lru_cache(maxsize=256)
+def unit_error(degrees: float, level: float) -> float:
+    """The expected error of answering the `level` quantile of a Student t of scale 1."""
+    at = nodes(degrees)
+    return expected_error(at, NODE_WEIGHTS, float(np.interp(level, NODE_LEVELS, at)), level)
+
+
+@lru_cache(maxsize=256)
+def relative_error(degrees: float, level: float) -> float:
+    """How much less an expected error counts if all losses are relative to the unknown scale of labels.
+
+    An expected error weighs the chance that labels are far larger than those seen so far, and after three
+    labels that chance is nearly all of it. Weighed by 1/s, a scale s counts by its share alone: the errors
+    are then those of one degree more.
+
+    >>> round(relative_error(2.0, 0.5), 1), round(relative_error(50.0, 0.5), 2)
+    (0.7, 0.99)
+    """
+    more = degrees + 1.0
+    return sqrt(degrees / more) * unit_error(more, level) / unit_error(degrees, level)
+
+
+def below(t: Array, degrees: float) -> Array:
+    """The probability that a Student t of so many degrees is below t."""
+    from scipy.special import ndtr, stdtr
+
+    share: Array = ndtr(t) if degrees == inf else stdtr(degrees, t)
+    return share
+
+
+def expected_error(values: Array, weights: Array, answer: float, level: float) -> float:
+    """The expected error of an answer, as errors count at this level."""
+    return float(weights @ counted(values - answer, level))
+
+
+class Mixture:
+    """Weighted values, a row for each component and a column for each node, as one distribution.
+
+    >>> mixture = Mixture(np.array([[0.0, 1.0]]), np.array([1.0]), np.array([0.5, 0.5]))
+    >>> mixture.quantile(0.5)
+    0.5
+    """
+
+    __slots__ = ("levels", "values", "weights")
+
+    def __init__(self, values: Array, weights: Array, node_weights: Array = NODE_WEIGHTS) -> None:
+        flat = values.ravel()
+        order = flat.argsort()
+        self.values = flat[order]
+        self.weights = np.multiply.outer(weights, node_weights).ravel()[order]
+        self.levels = self.weights.cumsum()
+        self.levels -= 0.5 * self.weights
+
+    def quantile(self, level: float) -> float:
+        """One quantile."""
+        return float(np.interp(level, self.levels, self.values))
+
+    def quantiles(self) -> tuple[float, ...]:
+        """Those that a prediction carries."""
+        return tuple(np.interp(_CARRIED, self.levels, self.values).tolist())
+
+    def error(self, answer: float, level: float) -> float:
+        """The expected error of an answer."""
+        return expected_error(self.values, self.weights, answer, level)

@@ -1,0 +1,158 @@
+"""What every member makes of the labels, in stacked arrays, and how far each member is to be believed.
+
+Notation: K the covariance of the labels over the amplitude s², noise included; 1 a row of ones; w = K⁻¹1 and
+H = 1·w for the flat prior of the mean; P = K⁻¹ − ww′/H. Labels come as two targets z: as they are, and
+through asinh, which tames skewed labels and outliers; each member looks at both. Given z, the mean at x is
+β + k·Pz, with β = w·z/H, and its variance s²·(k(x, x) − k·K⁻¹k + (1 − w·k)²/H); s² itself is unknown, and
+with p(s²) ∝ 1/s² everything is a Student t of n − 1 degrees with ŝ² = z·Pz/(n − 1).
+
+A member is believed by its leave-one-out errors, in the label's own units: the label i is missed by
+z_i − ẑ_i = (Pz)_i / P_ii without it. The weight is prior · (mean |error|)^(−0.4·n), where two more errors as
+large as those of a constant keep a member from winning by luck at a few labels.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from breakeven.beliefs.averaged.members import Frame, Kernels, Member, log_prior
+from breakeven.errors.expect import Array
+
+PLAIN, TAMED = 0, 1  # the two targets
+FARTHEST = 9.0  # of a tamed target, in spreads: beyond it nothing is claimed
+TAMED_FROM = 8  # labels below which their tails cannot be seen
+LUCK = 2.0  # errors of a constant that are added to those of every member
+TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent
+ABOVE_ZERO = 1e-300
+
+
+class LabelScale(NamedTuple):
+    """Where labels lie: their median, their std, and the median distance from the median.
+
+    >>> scale = LabelScale.of(np.array([1.0, 2.0, 3.0, 1000.0]))
+    >>> scale.centre, scale.spread
+    (2.5, 1.0)
+    """
+
+    centre: float
+    std: float
+    spread: float
+
+    @staticmethod
+    def of(y: Array) -> "LabelScale":
+        """The scale of these labels; 1 where they are all equal."""
+        centre = float(np.median(y))
+        apart = np.abs(y - centre)
+        std = float(y.std()) or 1.0
+        return LabelScale(centre, std, float(np.median(apart)) or float(apart.mean()) or 1.0)
+
+    def targets(self, y: Array) -> Array:
+        """Both targets of labels: a row each."""
+        apart = y - self.centre
+        return np.array([apart / self.std, np.arcsinh(apart / self.spread)])
+
+    def tamed(self, z: Array) -> Array:
+        """Labels whose tamed targets these are."""
+        labels: Array = self.centre + self.spread * np.sinh(np.clip(z, -FARTHEST, FARTHEST))
+        return labels
+
+
+class Look(NamedTuple):
+    """What the members know of f at one point, in units of ŝ: a row or number for each of them."""
+
+    place: Array
+    k: Array  # with the labels' points
+    reached: Array  # K⁻¹k
+    open: Array  # 1 − w·k: what the mean leaves open there
+    variance: Array  # given the labels told
+    narrowed: Array  # given also those awaited
+    coming: Array  # k with the arrivals kept
+
+
+class Posterior:
+    """The members, the labels told as they see them, and their weights."""
+
+    def __init__(self, members: list[Member], frame: Frame, places: Array, ratios: Array) -> None:
+        self.members, self.frame = members, frame
+        self.kernels = Kernels(members, frame)
+        self.prior = np.array([log_prior(member) for member in members])
+        self.places, self.ratios = places, ratios
+        K = self.kernels.between(places, places)
+        K += self.kernels.noise[:, None, None] * np.diag(ratios)
+        self.inverse: Array = np.linalg.inv(K).astype(np.float64, copy=False)
+
+    @property
+    def labels(self) -> int:
+        """How many labels are told."""
+        return len(self.places)
+
+    def keep(self, which: Array) -> None:
+        """Go on with some of the members, and forget the others."""
+        self.members = [self.members[i] for i in which]
+        self.kernels = Kernels(self.members, self.frame)
+        self.prior, self.inverse = self.prior[which], self.inverse[which]
+
+    def pivot(self, look: Look, ratio: float) -> Array:
+        """The variance of a label at a point just looked at, before the mean is counted."""
+        pivot = self.kernels.own(look.place[None])[:, 0] + ratio * self.kernels.noise
+        pivot -= np.einsum("mi,mi->m", look.k, look.reached)
+        return pivot
+
+    def grow(self, look: Look, ratio: float) -> None:
+        """One more label at a point just looked at, of this noise relative to others."""
+        count, members = self.labels, len(self.members)
+        pivot = self.pivot(look, ratio)
+        lean = look.reached / pivot[:, None]
+        inverse: Array = np.empty((members, count + 1, count + 1))
+        np.multiply(look.reached[:, :, None], lean[:, None, :], out=inverse[:, :count, :count])
+        inverse[:, :count, :count] += self.inverse
+        inverse[:, count, :count] = inverse[:, :count, count] = -lean
+        inverse[:, count, count] = 1.0 / pivot
+        self.inverse = inverse
+        self.places = np.vstack([self.places, look.place])
+        self.ratios = np.append(self.ratios, ratio)
+
+    def learn(self, y: Array) -> None:
+        """Take the labels in: means, scales and weights of all members."""
+        count = len(y)
+        self.scale = LabelScale.of(y)
+        targets = self.scale.targets(y)
+        self.ones: Array = self.inverse.sum(axis=2)
+        self.certain = self.ones.sum(axis=1)  # H
+        self.means = np.einsum("mi,ti->tm", self.ones, targets) / self.certain
+        solved = np.matmul(self.inverse, targets.T).transpose(2, 0, 1)
+        self.pulls = solved - self.means[:, :, None] * self.ones  # Pz
+        quadratic = np.einsum("tmi,ti->tm", self.pulls, targets)
+        self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / (count - 1))  # ŝ
+        diagonal = np.einsum("mii->mi", self.inverse) - self.ones**2 / self.certain[:, None]
+        left_out = targets[:, None, :] - self.pulls / np.maximum(diagonal, ABOVE_ZERO)
+        self._weigh(y, left_out)
+
+    def _weigh(self, y: Array, left_out: Array) -> None:
+        """Weights by what each member would have answered without the label, in the label's own units."""
+        scale, count = self.scale, len(y)
+        answers = np.stack([scale.centre + scale.std * left_out[PLAIN], scale.tamed(left_out[TAMED])])
+        errors = np.abs(answers - y).sum(axis=2)
+        constant = np.abs(y - scale.centre).sum() / count
+        mean = (errors + LUCK * constant) / (count + LUCK)
+        scores = self.prior - TEMPER * count * np.log(np.maximum(mean, ABOVE_ZERO))
+        if count < TAMED_FROM:
+            scores[TAMED] = -np.inf
+        weights = np.exp(scores - scores.max())
+        self.weights: Array = weights / weights.sum()  # targets × members
+
+    def look(self, place: Array, kept: Array) -> Look:
+        """What is known at a placed point; `kept` are the placed arrivals that stand for those to come."""
+        both = self.kernels.column(np.vstack([self.places, kept]), place)
+        k, coming = both[:, : self.labels], both[:, self.labels :]
+        k = np.ascontiguousarray(k)
+        reached = np.matmul(self.inverse, k[:, :, None])[:, :, 0]
+        opened = 1.0 - np.einsum("mi,mi->m", self.ones, k)
+        variance = self.kernels.own(place[None])[:, 0] - np.einsum("mi,mi->m", k, reached)
+        variance = np.maximum(variance + opened * opened / self.certain, 0.0)
+        return Look(place, k, reached, opened, variance, variance, coming)
+
+    def centres(self, look: Look) -> Array:
+        """The means of both targets at a point: targets × members."""
+        centres: Array = self.means + np.einsum("tmi,mi->tm", self.pulls, look.k)
+        return centres

@@ -1,0 +1,167 @@
+"""A fit: the frame of the points, how long each axis is, and the few members worth going on with.
+
+A pure function of its job. Axes are those of greatest evidence for one Matérn kernel, pulled towards being
+all alike. Then every member is weighed, on some of the labels if there are many, and those that carry the
+weight are kept: fewer the more labels there are, because the labels agree on fewer, and each costs more.
+"""
+
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from breakeven.beliefs.averaged.members import Frame, Member, all_members
+from breakeven.beliefs.averaged.posterior import LabelScale, Posterior
+from breakeven.beliefs.gp.likelihood import minimise
+from breakeven.errors.expect import Array
+
+AXES_FROM = 8  # labels below which all axes are taken to be alike
+SCREENED = 64  # labels on which all members are weighed first
+CLIMBED = 200  # labels that axes are fitted to, at most
+LEAST_WEIGHT = 1e-3  # of a member that is kept
+WORK = 2_400  # members times labels, at most
+FEWEST = 2  # members, however many labels there are
+MOST = 64  # however few
+USUAL_AXIS = 0.4  # log of an axis' length before any label
+USUAL_NOISE = log(0.1)
+STEPS = 30
+MIDDLE_LENGTH = 1.2  # the length among the shapes' that stands for the one fitted
+LONGEST_AXIS, SHORTEST_AXIS = 60.0, 0.02  # of an axis
+
+
+class Moments:
+    """Mean and variance of each feature over the points seen, and which take only the values 0 and 1."""
+
+    def __init__(self, dim: int) -> None:
+        self.count = 0
+        self.mean, self.squares = np.zeros(dim), np.zeros(dim)
+        self.truths = np.ones(dim, dtype=bool)
+
+    def add(self, point: Array) -> None:
+        """One more point."""
+        self.count += 1
+        apart = point - self.mean
+        self.mean = self.mean + apart / self.count
+        self.squares = self.squares + apart * (point - self.mean)
+        self.truths = self.truths & ((point == 0.0) | (point == 1.0))
+
+    def plain(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "count": self.count,
+            "mean": self.mean.tobytes(),
+            "squares": self.squares.tobytes(),
+            "truths": self.truths.tolist(),
+        }
+
+    @staticmethod
+    def of(data: dict[str, Any], dim: int) -> "Moments":
+        """From what `plain` wrote; raises where its parts do not fit together."""
+        moments = Moments(dim)
+        moments.count = data["count"]
+        moments.mean = np.frombuffer(data["mean"], dtype=np.float64).copy()
+        moments.squares = np.frombuffer(data["squares"], dtype=np.float64).copy()
+        moments.truths = np.array(data["truths"], dtype=bool)
+        sizes = (len(moments.mean), len(moments.squares), len(moments.truths))
+        if type(moments.count) is not int or moments.count < 0 or sizes != (dim, dim, dim):
+            raise ValueError("expected the moments of every feature")
+        return moments
+
+    def frame(self) -> Frame:
+        """What points are measured in, as far as these go."""
+        variance = self.squares / max(self.count, 1)
+        std = np.sqrt(variance)
+        varies = std > 1e-9 * np.abs(self.mean)
+        varies &= std > 0.0
+        scale = np.where(varies, np.where(self.truths, 1.0, std), np.inf)
+        variation = np.where(varies, variance / np.where(varies, scale, 1.0) ** 2, 0.0)
+        return Frame(self.mean, scale, variation, np.ones((1, len(std))))
+
+
+def propose(
+    X: Array, y: Array, ratios: Array, moments: Moments, start: Array | None
+) -> tuple[Frame, list[Member]]:
+    """The frame and the members to go on with; `start` are the axes of the last fit."""
+    frame = moments.frame()
+    places = frame.place(X)
+    if len(y) >= AXES_FROM and frame.variation.sum() > 0.0:
+        axes = _axes(places, y, ratios, frame, start)
+        frame = frame._replace(axes=np.vstack([frame.axes, axes]))
+    members = all_members(len(frame.axes))
+    some = _spread(len(y), SCREENED)
+    most = min(MOST, max(FEWEST, WORK // len(y)))
+    if len(some) < len(y):
+        members = _heaviest(members, frame, places[some], y[some], ratios[some], 3 * most)
+    return frame, _heaviest(members, frame, places, y, ratios, most)
+
+
+def _spread(count: int, most: int) -> Array:
+    """At most so many indices, evenly spread over all."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
+def _heaviest(
+    members: list[Member], frame: Frame, places: Array, y: Array, ratios: Array, most: int
+) -> list[Member]:
+    """The members of most weight, in their order."""
+    posterior = Posterior(members, frame, places, ratios)
+    posterior.learn(y)
+    weights = posterior.weights.sum(axis=0)
+    order = [int(i) for i in np.argsort(-weights, kind="stable")[:most] if weights[i] > LEAST_WEIGHT]
+    return [members[i] for i in sorted(order)]
+
+
+def _axes(places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None) -> Array:
+    """How long each axis is, for the labels' evidence under one Matérn kernel."""
+    some = _spread(len(y), CLIMBED)
+    places, ratios = places[some], ratios[some]
+    scale = LabelScale.of(y)
+    plain, tamed = scale.targets(y[some])
+    kurtosis = float(np.mean((plain - plain.mean()) ** 4)) / max(float(np.var(plain)) ** 2, 1e-300)
+    target = tamed if kurtosis > 6.0 else plain
+    features = max(float(frame.variation.sum()), 1e-12)
+    squares = (places[:, None, :] - places[None, :, :]) ** 2 / (2.0 * features)
+    varies = frame.variation > 0.0
+    dim = len(varies)
+
+    def loss(at: Array) -> tuple[float, Array]:
+        return _evidence(at, squares, target, ratios)
+
+    bounds = np.array([[-2.5, 4.5]] * dim + [[-7.0, 3.0]])
+    starts = [np.append(np.full(dim, USUAL_AXIS), USUAL_NOISE)]
+    if start is not None:
+        starts.append(np.append(np.log(start * MIDDLE_LENGTH), USUAL_NOISE))
+    found = min((minimise(loss, one, bounds, steps=STEPS, tolerance=1e-4) for one in starts), key=_value)
+    return np.clip(np.exp(found[1][:-1]) / MIDDLE_LENGTH, SHORTEST_AXIS, LONGEST_AXIS)
+
+
+def _value(found: tuple[float, Array]) -> float:
+    return found[0]
+
+
+def _evidence(at: Array, squares: Array, target: Array, ratios: Array) -> tuple[float, Array]:
+    """Minus the log evidence of log axes and a log noise, with their prior, and its gradient."""
+    count = len(target)
+    parts = squares * np.exp(-2.0 * at[:-1])
+    q = sqrt(5.0) * np.sqrt(parts.sum(axis=2))
+    decay = np.exp(-q)
+    noise = float(np.exp(at[-1]))
+    K = (1.0 + q + q * q / 3.0) * decay
+    K.flat[:: count + 1] += noise * ratios
+    _sign, logdet = np.linalg.slogdet(K)
+    inverse = np.linalg.inv(K)
+    ones = inverse.sum(axis=1)
+    certain = ones.sum()
+    P = inverse - np.multiply.outer(ones, ones) / certain
+    pulls = P @ target
+    quadratic = max(float(target @ pulls), 1e-300)
+    value = 0.5 * logdet + 0.5 * np.log(certain) + 0.5 * (count - 1) * np.log(quadratic)
+    towards = P - (count - 1) / quadratic * np.multiply.outer(pulls, pulls)
+    slope = towards * (-5.0 / 6.0) * (1.0 + q) * decay
+    pull = np.append(at[:-1] - USUAL_AXIS, (at[-1] - USUAL_NOISE) / 1.5)
+    gradient = np.append(
+        -np.einsum("ij,ijk->k", slope, parts), 0.5 * noise * float(np.diag(towards) @ ratios)
+    )
+    gradient[:-1] += pull[:-1]
+    gradient[-1] += pull[-1] / 1.5
+    return float(value + 0.5 * pull @ pull), gradient

@@ -1,0 +1,150 @@
+"""The averaged belief against dense solves, refits without a label, and Monte Carlo."""
+
+import numpy as np
+import pytest
+
+from breakeven.beliefs.averaged.coming import Coming, Narrowing
+from breakeven.beliefs.averaged.members import NOISES, SHAPES, Frame, Kernels, Member, all_members
+from breakeven.beliefs.averaged.mixture import NODE_WEIGHTS, Mixture, below, nodes
+from breakeven.beliefs.averaged.posterior import TAMED, LabelScale, Posterior
+from breakeven.beliefs.averaged.proposing import Moments
+
+DIM, LABELS = 3, 12
+RANDOM = np.random.default_rng(7)
+PLACES = RANDOM.standard_normal((LABELS, DIM))
+LABELLED = np.sin(2.0 * PLACES[:, 0]) + 0.5 * PLACES[:, 1] + 0.2 * RANDOM.standard_normal(LABELS)
+RATIOS = np.where(np.arange(LABELS) % 3, 1.0, 4.0)
+FRAME = Frame(np.zeros(DIM), np.ones(DIM), np.ones(DIM), np.array([[1.0] * DIM, [0.5, 1.0, 4.0]]))
+MEMBERS = all_members(2)
+ELSEWHERE = RANDOM.standard_normal((5, DIM))
+
+
+def made(count: int = LABELS, members: list[Member] = MEMBERS) -> Posterior:
+    posterior = Posterior(members, FRAME, PLACES[:count], RATIOS[:count])
+    posterior.learn(LABELLED[:count])
+    return posterior
+
+
+def kernel(member: Member, a: np.ndarray, b: np.ndarray) -> float:
+    """One value of a member's kernel, as docs/belief.md writes it."""
+    shape, axes = SHAPES[member.shape], FRAME.axes[member.axes]
+    apart = (a - b) ** 2
+    r = np.sqrt(np.sum(apart / axes**2) / (2.0 * DIM))
+    shares = axes**-2.0 / np.sum(axes**-2.0)
+
+    def matern(q: np.ndarray | float) -> np.ndarray | float:
+        q = np.sqrt(5.0) * q
+        return (1.0 + q + q * q / 3.0) * np.exp(-q)
+
+    profile = {
+        "none": 0.0,
+        "matern": matern(r / shape.length),
+        "gauss": np.exp(-0.5 * (r / shape.length) ** 2),
+        "additive": 0.6 * np.sum(shares * matern(np.sqrt(apart / 2.0) / (shape.length * axes)))
+        + 0.4 * matern(r / (2.0 * shape.length)),
+    }[shape.profile]
+    return float((1.0 - shape.linear) * profile + shape.linear * np.sum(shares * a * b))
+
+
+@pytest.mark.parametrize("which", range(0, len(MEMBERS), 13))
+def test_a_member_is_a_process_with_a_flat_mean(which: int) -> None:
+    """Against a dense solve in which the mean has a huge prior variance."""
+    member, x = MEMBERS[which], ELSEWHERE[0]
+    K = np.array([[kernel(member, a, b) for b in PLACES] for a in PLACES])
+    noise = NOISES[member.noise] * RATIOS
+    huge = 1e6
+    covariance = K + np.diag(noise) + huge
+    row = np.array([kernel(member, a, x) for a in PLACES])
+    z = LabelScale.of(LABELLED).targets(LABELLED)[0]
+    solved = np.linalg.solve(covariance, np.column_stack([z, row + huge]))
+    mean = (row + huge) @ solved[:, 0]
+    variance = kernel(member, x, x) + huge - (row + huge) @ solved[:, 1]
+    posterior = made()
+    look = posterior.look(x, ELSEWHERE[:0])
+    assert posterior.centres(look)[0, which] == pytest.approx(mean, abs=1e-5)
+    assert look.variance[which] == pytest.approx(variance, abs=1e-5)
+
+
+def test_left_out_answers_are_those_of_a_refit() -> None:
+    """Closed forms against posteriors that never saw the label."""
+    posterior = made()
+    targets = posterior.scale.targets(LABELLED)
+    diagonal = np.einsum("mii->mi", posterior.inverse) - posterior.ones**2 / posterior.certain[:, None]
+    answers = targets[:, None, :] - posterior.pulls / diagonal
+    for left_out in (0, 5):
+        rest = np.arange(LABELS) != left_out
+        without = Posterior(MEMBERS, FRAME, PLACES[rest], RATIOS[rest])
+        without.learn(LABELLED[rest])
+        look = without.look(PLACES[left_out], ELSEWHERE[:0])
+        z = targets[:, rest]
+        means = np.einsum("mi,ti->tm", without.ones, z) / without.certain
+        pulls = np.matmul(without.inverse, z.T).transpose(2, 0, 1) - means[:, :, None] * without.ones
+        expected = means + np.einsum("tmi,mi->tm", pulls, look.k)
+        np.testing.assert_allclose(answers[:, :, left_out], expected, atol=1e-7)
+
+
+def test_growing_is_taking_all_in_at_once() -> None:
+    """One label after the other leads to the same posterior, also at the arrivals to come."""
+    whole, grown = made(), made(8)
+    coming = Coming(grown, ELSEWHERE)
+    for i in range(8, LABELS):
+        look = grown.look(PLACES[i], ELSEWHERE)
+        coming.tell(look, grown.pivot(look, RATIOS[i]))
+        grown.grow(look, RATIOS[i])
+        grown.learn(LABELLED[: i + 1])
+        coming.survey(grown)
+    np.testing.assert_allclose(grown.inverse, whole.inverse, atol=1e-8)
+    np.testing.assert_allclose(grown.weights, whole.weights, atol=1e-9)
+    np.testing.assert_allclose(coming.variance, Coming(whole, ELSEWHERE).variance, atol=1e-9)
+
+
+def test_an_awaited_label_narrows_as_a_told_one_does() -> None:
+    """Variances given labels awaited are those once they are told."""
+    told, waiting = made(), made(9)
+    coming = Coming(waiting, ELSEWHERE)
+    awaited = Narrowing(waiting, coming, PLACES[9:], RATIOS[9:])
+    narrowed, taken = awaited.narrow(waiting.look(ELSEWHERE[1], ELSEWHERE))
+    look = told.look(ELSEWHERE[1], ELSEWHERE)
+    after = Coming(told, ELSEWHERE)
+    np.testing.assert_allclose(narrowed.narrowed, look.variance, atol=1e-9)
+    np.testing.assert_allclose(awaited.coming, after.variance, atol=1e-9)
+    np.testing.assert_allclose(coming.reach(narrowed, waiting) - taken, after.reach(look, told), atol=1e-9)
+
+
+def test_the_mixture_is_that_of_its_components() -> None:
+    """Quantiles and the expected error against a large sample."""
+    random = np.random.default_rng(3)
+    centres, spreads, weights, degrees = np.array([0.0, 3.0]), np.array([1.0, 0.5]), np.array([0.7, 0.3]), 6.0
+    mixture = Mixture(centres[:, None] + spreads[:, None] * nodes(degrees), weights)
+    which = random.random(400_000) < weights[0]
+    sample = np.where(which, centres[0], centres[1]) + np.where(which, *spreads) * random.standard_t(
+        degrees, len(which)
+    )
+    levels = [0.025, 0.1, 0.5, 0.9, 0.975]
+    np.testing.assert_allclose([mixture.quantile(q) for q in levels], np.quantile(sample, levels), atol=0.06)
+    answer = mixture.quantile(0.5)
+    assert mixture.error(answer, 0.5) == pytest.approx(np.abs(sample - answer).mean(), rel=0.02)
+    share = weights @ below((1.0 - centres) / spreads, degrees)
+    assert share == pytest.approx((sample < 1.0).mean(), abs=0.003)
+    assert NODE_WEIGHTS.sum() == pytest.approx(1.0)
+
+
+def test_tamed_targets_are_labels_again() -> None:
+    scale = LabelScale.of(LABELLED)
+    np.testing.assert_allclose(scale.tamed(scale.targets(LABELLED)[TAMED]), LABELLED, atol=1e-12)
+
+
+def test_moments_are_those_of_the_points() -> None:
+    X = np.column_stack([RANDOM.normal(1e6, 3.0, 50), RANDOM.integers(0, 2, 50), np.full(50, 7.0)])
+    moments = Moments(3)
+    for row in X:
+        moments.add(row)
+    frame = moments.frame()
+    np.testing.assert_allclose(frame.scale[0], X[:, 0].std(), rtol=1e-9)
+    assert frame.scale[1] == 1.0  # yes and no keep their scale
+    assert frame.scale[2] == np.inf  # what never varies says nothing
+    np.testing.assert_allclose(frame.variation, [1.0, X[:, 1].var(), 0.0], atol=1e-9)
+    alike = all_members(1)
+    column = Kernels(alike, frame).column(frame.place(X[:4]), frame.place(X[0]))
+    assert column.shape == (len(alike), 4)
+    assert np.isfinite(column).all()

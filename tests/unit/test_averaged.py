@@ -1,0 +1,160 @@
+"""The averaged belief: units, few labels, odd labels, many labels, and what a snapshot leaves out."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from breakeven import Averaged, Learner, Value
+from breakeven.beliefs.averaged import averaged as room
+from breakeven.errors import InvalidInput
+from breakeven.values.decision import QUANTILE_LEVELS
+
+RANDOM = np.random.default_rng(11)
+POINTS = RANDOM.standard_normal((60, 2))
+LABELS = np.sin(POINTS[:, 0]) + 0.3 * POINTS[:, 1] + 0.1 * RANDOM.standard_normal(60)
+
+
+def learner(label_cost=0.5, dim=2, **arguments):
+    rule = Value(horizon=60, scored="labels", lessons=False)
+    return Learner(Averaged(dim), rule, label_cost=label_cost, **arguments)
+
+
+def lived(points=POINTS, labels=LABELS, label_cost=0.5):
+    one, decisions = learner(label_cost, dim=points.shape[1]), []
+    for x, y in zip(points, labels, strict=True):
+        decision = one.decide(x)
+        decisions.append(decision)
+        if decision.wants_label:
+            one.tell(decision.id, y)
+    return one, decisions
+
+
+def test_three_labels_are_asked_for_and_then_awaited():
+    one = learner()
+    answers = [one.decide(x) for x in POINTS[:5]]
+    assert [d.wants_label for d in answers] == [True, True, True, False, False]
+    assert answers[2].reason == "nothing_known"
+    assert answers[3].reason == "enough_on_their_way"
+    assert answers[3].uncertainty == np.inf
+
+
+@pytest.mark.parametrize(
+    ("shift", "unit"), [(1000.0, 1.0), (0.0, 1e6), (-5.0, 1e-6)], ids=["shifted", "large", "small"]
+)
+def test_other_units_change_nothing_but_units(shift, unit):
+    _, plain = lived()
+    _, other = lived(POINTS * [1e3, 1e-3] + [7.0, 1e5], shift + unit * LABELS, label_cost=0.5 * unit)
+    assert [d.wants_label for d in plain] == [d.wants_label for d in other]
+    for one, two in zip(plain[3:], other[3:], strict=True):
+        assert two.prediction.mean == pytest.approx(
+            shift + unit * one.prediction.mean, rel=1e-4, abs=unit * 1e-4
+        )
+        assert two.prediction.std == pytest.approx(unit * one.prediction.std, rel=1e-3)
+
+
+def test_a_prediction_carries_the_quantiles_of_the_average():
+    one, _ = lived()
+    prediction = one.predict(POINTS[0])
+    assert list(prediction.f_quantiles) == sorted(prediction.f_quantiles)
+    assert prediction.mean == prediction.label_quantiles[QUANTILE_LEVELS.index(0.5)]
+    assert prediction.interval(0.95, of="label") == pytest.approx(
+        (prediction.label_quantiles[1], prediction.label_quantiles[-2])
+    )
+    low, high = prediction.f_quantiles[3], prediction.f_quantiles[7]
+    assert prediction.std == (high - low) / 2
+    wide, narrow = prediction.interval(0.9), prediction.interval(0.6)
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+@given(st.floats(0.01, 0.99), st.integers(0, 59))
+def test_a_rank_is_the_level_of_the_quantile_there(level, i):
+    one, _ = lived_once()
+    prediction = one.predict(POINTS[i])
+    low, high = prediction.interval(abs(2 * level - 1) or 0.02, of="label")
+    y = low if level < 0.5 else high
+    below, equal = one.belief.rank(POINTS[i], y)
+    assert below == pytest.approx((1 - (abs(2 * level - 1) or 0.02)) / 2 if level < 0.5 else level, abs=0.03)
+    assert equal == 0.0
+
+
+_ONCE = []
+
+
+def lived_once():
+    if not _ONCE:
+        _ONCE.append(lived())
+    return _ONCE[0]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.full(60, 4.0),
+        np.where(np.arange(60) == 30, 1.0, 0.0),
+        np.exp(3 * RANDOM.standard_normal(60)),
+        LABELS * 1e90,
+    ],
+    ids=["all equal", "one exception", "heavy tails", "huge"],
+)
+def test_odd_labels_break_nothing(labels):
+    one, decisions = lived(labels=labels, label_cost=float(np.abs(labels).max()) or 1.0)
+    assert all(np.isfinite(d.prediction.mean) for d in decisions)
+    assert one.belief.labels >= 3
+
+
+@pytest.mark.parametrize(
+    "points",
+    [np.ones((60, 2)), np.column_stack([POINTS[:, 0]] * 2), RANDOM.standard_normal((60, 40)), POINTS.round()],
+    ids=["constant", "twice the same", "more features than labels", "duplicates"],
+)
+def test_odd_features_break_nothing(points):
+    _, decisions = lived(points)
+    assert all(np.isfinite(d.prediction.mean) for d in decisions)
+
+
+def test_beyond_the_most_labels_an_even_part_is_looked_at(monkeypatch):
+    monkeypatch.setattr(room, "MOST_LABELS", 20)
+    one = learner()
+    for x, y in zip(POINTS, LABELS, strict=True):
+        one.learn(x, y)
+    belief = one.belief
+    assert belief.labels == 60
+    assert len(belief._used) <= 1.2 * 20 + 1
+    assert Learner.restore(one.snapshot()).predict(POINTS[3]) == one.predict(POINTS[3])
+
+
+def test_a_snapshot_holds_labels_and_not_what_follows_from_them():
+    one, _ = lived(label_cost=0.01)
+    assert one.belief.labels == 60
+    assert len(one.snapshot()) < 60_000
+    twin = Learner.restore(one.snapshot())
+    assert twin.decide(POINTS[7] + 0.1) == one.decide(POINTS[7] + 0.1)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"members": []},
+        {"members": [[99, 0, 0]]},
+        {"axes": [[1.0]]},
+        {"scale": [0.0, 1.0]},
+        {"centre": [1.0]},
+    ],
+)
+def test_parameters_that_no_fit_finds_are_refused(parameters):
+    belief = lived_once()[0].belief
+    found = belief.fit(belief.fit_job(), np.random.default_rng(0))
+    with pytest.raises(InvalidInput, match="what a fit of an averaged belief returned"):
+        belief.adopt({**found, **parameters} if parameters else {})
+
+
+def test_an_uneven_level_is_answered_with_that_quantile():
+    one, two = learner(), Learner(Averaged(2, level=0.9), Value(horizon=60, scored="labels"), label_cost=0.5)
+    for x, y in zip(POINTS, LABELS, strict=True):
+        one.learn(x, y)
+        two.learn(x, y)
+    even, high = one.predict(POINTS[0]), two.predict(POINTS[0])
+    assert even.label_quantiles == high.label_quantiles
+    assert high.mean == high.label_quantiles[QUANTILE_LEVELS.index(0.9)]
