@@ -90,7 +90,10 @@ AVERAGED = {
     "threshold": {"rule": Threshold(), "label_cost": 0.05},
     "value": {"rule": Value(horizon=100, reservoir=16, scored="labels"), "label_cost": 0.05},
     "value-labellers": {"rule": Value(horizon=100), "labellers": LABELLERS},
-    "limited audit": {"rule": RULES["limited audit"], "label_cost": 0.05},
+    "limited audit": {
+        "rule": Queue(Audit(RandomSelect(0.3), 0.2, bound=10.0, noise_std=0.1), 4),
+        "label_cost": 0.05,
+    },
 }
 
 

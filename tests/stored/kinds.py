@@ -11,6 +11,7 @@ import numpy as np
 
 from breakeven import (
     Always,
+    Averaged,
     Audit,
     Budget,
     Cells,
@@ -63,6 +64,7 @@ KINDS = {
     "process-that-forgets": lambda: Learner(
         GaussianProcess(2, 0.3, forgetting=20.0), Value(reservoir=16), label_cost=0.3
     ),
+    "averaged": lambda: Learner(Averaged(2), Value(60, scored="labels", lessons=False), label_cost=0.3),
     "dictionary": lambda: Learner(
         GaussianProcess(2, 0.3, capacity="auto", tolerance=1e-3), Threshold(), label_cost=0.01
     ),
@@ -132,13 +134,17 @@ def goes_on(learner):
 
 
 def write():
+    """Store the kinds that are not stored yet."""
     folder = FOLDER / f"version{FORMAT_VERSION}"
     folder.mkdir(exist_ok=True)
     for kind in KINDS:
+        if (folder / f"{kind}.snapshot").exists():
+            continue
         learner = lived(kind)
         (folder / f"{kind}.snapshot").write_bytes(learner.snapshot())
         (folder / f"{kind}.json").write_bytes(msgspec.json.format(msgspec.json.encode(goes_on(learner))))
-    (folder / "keyed.snapshot").write_bytes(lived("algorithm1").snapshot(key=KEY))
+    if not (folder / "keyed.snapshot").exists():
+        (folder / "keyed.snapshot").write_bytes(lived("algorithm1").snapshot(key=KEY))
 
 
 if __name__ == "__main__":

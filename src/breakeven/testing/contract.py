@@ -14,7 +14,7 @@ from breakeven.learner import Learner
 from breakeven.rules import Threshold
 
 SAMPLE_ROUNDS = 40
-YES_NO = (0.0, 1.0)  # the labels of beliefs that take no others
+NO_AND_YES = (0.0, 1.0)  # the labels of beliefs that take no others
 FITTED_ROUNDS = 14  # a fit after every label is slow
 
 
@@ -30,11 +30,11 @@ class LabelledStream(msgspec.Struct, frozen=True):
 
     def above(self, mean: float) -> float:
         """A label above what is predicted."""
-        return self.two[1] if self.two == YES_NO else mean + 5.0
+        return self.two[1] if self.two == NO_AND_YES else mean + 5.0
 
     def other(self, y: float) -> float:
         """Another label than this one."""
-        return 1.0 - y if self.two == YES_NO else y + 1.0
+        return 1.0 - y if self.two == NO_AND_YES else y + 1.0
 
     @staticmethod
     def of(learner: Learner, seed: int = 0) -> "LabelledStream":
@@ -43,7 +43,7 @@ class LabelledStream(msgspec.Struct, frozen=True):
         if not isinstance(learner.belief, Choosy):
             return stream
         middle = float(np.median(stream.labels))
-        return LabelledStream(stream.points, [float(y > middle) for y in stream.labels], YES_NO)
+        return LabelledStream(stream.points, [float(y > middle) for y in stream.labels], NO_AND_YES)
 
     @staticmethod
     def _of(learner: Learner, seed: int) -> "LabelledStream":
