@@ -11,8 +11,8 @@ import numpy as np
 
 from breakeven import (
     Always,
-    Averaged,
     Audit,
+    Averaged,
     Budget,
     Cells,
     GaussianProcess,

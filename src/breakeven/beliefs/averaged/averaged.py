@@ -6,7 +6,7 @@ answer is the median of the average; its quantiles say how sure it is. docs/beli
 """
 
 from collections.abc import Sequence
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +23,7 @@ from breakeven.beliefs.averaged.mixture import (
     relative_error,
     unit_error,
 )
-from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, Look, Posterior
+from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, KnownNoise, LabelScale, Look, Posterior
 from breakeven.beliefs.averaged.proposing import Moments, propose
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
 from breakeven.beliefs.even_sample import EvenSample
@@ -61,7 +61,8 @@ class Averaged:
     """A belief over `dim` numbers that needs nothing but labels: no kernel, no scale, no noise.
 
     `level` is which quantile of the label is answered: ½, the median, unless answers too low and too high
-    cost differently. Labels of several noises count by the ratio of these to the first.
+    cost differently. With a `noise_std` the noise of labels is known; else labels of several noises count by
+    the ratio of these to the first.
 
     >>> belief = Averaged(dim=1)
     >>> for x in range(6):
@@ -74,19 +75,21 @@ class Averaged:
 
     fit_schedule = "growing"
 
-    def __init__(self, dim: int, level: float = EVEN) -> None:
+    def __init__(self, dim: int, noise_std: float | None = None, level: float = EVEN) -> None:
         self.dim = expect.whole("dim", dim, least=1)
+        self.noise_std = None if noise_std is None else expect.positive("noise_std", noise_std)
         self.level = checked_level(level)
         self._moments = Moments(self.dim)
         self._keys = KeyList()
         self._points: list[Array] = []
         self._labels: list[float] = []
         self._noises: list[float | None] = []
-        self._reference: float | None = None  # the first noise that a label came with
+        self._reference = self.noise_std  # the noise that others are relative to: the first, if none is given
         self._awaited: list[AwaitedLabel] = []
         self._sample: EvenSample | None = None
         self._kept: list[Array] = []
         self._frame: Frame | None = None
+        self._known: KnownNoise | None = None
         self._members: list[Member] = []
         self._fitted_at = 0
         self._changes = 0
@@ -119,7 +122,8 @@ class Averaged:
         with one_thread:
             places = self._frame.place(np.array([self._points[i] for i in self._used]))
             ratios = np.array([self._ratio(self._noises[i]) for i in self._used])
-            posterior = Posterior(self._members, self._frame, places[: self._begun], ratios[: self._begun])
+            begun = self._begun
+            posterior = Posterior(self._members, self._frame, places[:begun], ratios[:begun], self._known)
             for place, ratio in zip(places[self._begun :], ratios[self._begun :].tolist(), strict=True):
                 posterior.learn(self._used_labels(posterior.labels))
                 posterior.grow(posterior.look(place, places[:0]), ratio)
@@ -141,7 +145,7 @@ class Averaged:
     def _note(self) -> None:
         """Write down what holds until the next label."""
         posterior = self._posterior
-        noise_std, label_std = 1.0, 1.0
+        noise_std, label_std = self.noise_std or 1.0, 1.0
         if posterior is not None:
             weights = posterior.weights.ravel()
             counted = np.flatnonzero(weights > COMPONENT)
@@ -149,14 +153,14 @@ class Averaged:
             self._weights = weights[counted] / weights[counted].sum()
             self._spreads = posterior.spreads[self._targets, self._who]
             self._tamed = int(np.searchsorted(self._targets, TAMED))  # the first tamed component
-            self._degrees = float(posterior.labels - 1)
+            self._degrees = posterior.degrees
             self._nodes = nodes(self._degrees)
             self._relative = relative_error(self._degrees, self.level)
             self._noise = posterior.kernels.noise[self._who]
             self._slopes()
             label_std = posterior.scale.std
             noise_std = float(self._weights @ (self._spreads * np.sqrt(self._noise) * self._units()))
-            noise_std = max(noise_std, 1e-12 * label_std)
+            noise_std = self.noise_std or max(noise_std, 1e-12 * label_std)
         self.traits = Traits(
             noise_std=noise_std,
             exponent=ROUGHEST.exponent(self.dim),
@@ -510,6 +514,7 @@ class Averaged:
             "ratios": np.array([self._ratio(self._noises[i]) for i in used]).tobytes(),
             "moments": self._moments.plain(),
             "axes": axes,
+            "noise_std": self.noise_std,
         }
 
     @classmethod
@@ -520,14 +525,17 @@ class Averaged:
         y, ratios = np.frombuffer(job["y"]), np.frombuffer(job["ratios"])
         start = None if job["axes"] is None else np.array(job["axes"])
         with one_thread:
-            frame, members = propose(X, y, ratios, Moments.of(job["moments"], dim), start)
-        return _plain(frame, members)
+            moments, known = Moments.of(job["moments"], dim), None
+            if job["noise_std"] is not None:
+                known = KnownNoise(job["noise_std"], LabelScale.of(y).std)
+            frame, members = propose(X, y, ratios, moments, start, known)
+        return _plain(frame, members, known)
 
     def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
         """Go on with this frame and these members, found with so many labels."""
-        frame, members = _checked(parameters, self.dim)
+        frame, members, known = _checked(parameters, self.dim, self.noise_std)
         labels = self.labels if labels is None else expect.whole("labels", labels)
-        self._frame, self._members = frame, members
+        self._frame, self._members, self._known = frame, members, known
         self._fitted_at, self._changes = labels, abs(self.labels - labels)
         self._rebuild()
 
@@ -570,7 +578,8 @@ class Averaged:
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
-        return {"dim": self.dim, **({} if self.level == EVEN else {"level": self.level})}
+        given = {"noise_std": self.noise_std, "level": None if self.level == EVEN else self.level}
+        return {"dim": self.dim, **{name: value for name, value in given.items() if value is not None}}
 
     def state(self) -> dict[str, Any]:
         """Labels, arrivals kept and members; what follows from them is computed again by `load`."""
@@ -585,7 +594,7 @@ class Averaged:
             "awaited": [[one.key, one.point.tobytes(), one.noise_std] for one in self._awaited],
             "sample": None if sample is None else sample.plain(),
             "kept": np.array(self._kept).tobytes(),
-            "fitted": None if frame is None else _plain(frame, self._members),
+            "fitted": None if frame is None else _plain(frame, self._members, self._known),
             "fitted_at": self._fitted_at,
             "changes": self._changes,
             "used": list(self._used),
@@ -613,7 +622,8 @@ class Averaged:
             raise ValueError("expected a noise for every label")
         new._fitted_at, new._changes = _count(state["fitted_at"]), _count(state["changes"])
         if state["fitted"] is not None:
-            new._frame, new._members = _checked(state["fitted"], self.dim)
+            found = _checked(state["fitted"], self.dim, self.noise_std)
+            new._frame, new._members, new._known = found
         if state["explained"] is not None:
             new._used, new._begun = list(map(_count, state["used"])), _count(state["begun"])
             if not (2 <= new._begun <= len(new._used) and max(new._used) < count and new._frame):
@@ -628,9 +638,10 @@ def _count(value: Any) -> int:
     return value
 
 
-def _plain(frame: Frame, members: list[Member]) -> dict[str, Any]:
-    """A frame and members as plain data."""
+def _plain(frame: Frame, members: list[Member], known: KnownNoise | None) -> dict[str, Any]:
+    """What a fit found, as plain data."""
     return {
+        **({} if known is None else {"label_std": known.label_std}),
         "centre": frame.centre.tolist(),
         "scale": [None if one == inf else one for one in frame.scale.tolist()],
         "variation": frame.variation.tolist(),
@@ -639,8 +650,10 @@ def _plain(frame: Frame, members: list[Member]) -> dict[str, Any]:
     }
 
 
-def _checked(parameters: Any, dim: int) -> tuple[Frame, list[Member]]:
-    """The frame and the members that a fit found."""
+def _checked(
+    parameters: Any, dim: int, noise_std: float | None
+) -> tuple[Frame, list[Member], KnownNoise | None]:
+    """What a fit found: the frame, the members, and where the noise is known the scale of labels."""
     expected = "what a fit of an averaged belief returned"
     try:
         centre, variation = (np.array(parameters[name], dtype=float) for name in ("centre", "variation"))
@@ -652,11 +665,15 @@ def _checked(parameters: Any, dim: int) -> tuple[Frame, list[Member]]:
         sound = sound and bool(np.isfinite(centre).all() and (scale > 0.0).all() and (variation >= 0.0).all())
         limits = (len(SHAPES), len(axes), len(NOISES))
         sound = sound and all(a < b for member in members for a, b in zip(member, limits, strict=True))
+        known = None
+        if noise_std is not None:
+            known = KnownNoise(noise_std, float(parameters["label_std"]))
+            sound = sound and isfinite(known.label_std) and known.label_std > 0.0
     except (TypeError, ValueError, KeyError, IndexError):
         sound = False
     if not sound:
         expect.refuse("parameters", expected, parameters)
-    return Frame(centre, scale, variation, axes), members
+    return Frame(centre, scale, variation, axes), members, known
 
 
 def _drop(variance: Array, gone: Array) -> Array:

@@ -16,6 +16,7 @@ from breakeven.errors.expect import Array
 Profile = Literal["none", "matern", "gauss", "additive"]
 
 NOISES = (0.01, 0.1, 0.5, 2.0)  # noise variance over the amplitude of f
+AMPLITUDES = (0.1, 0.5, 2.5, 12.0)  # of f, over the variance of labels: where the noise is known
 ALONE = 0.6  # share of an additive kernel in which every feature acts by itself
 NULL_PRIOR = 0.25  # that the features say nothing
 
@@ -39,7 +40,7 @@ SHAPES: tuple[Shape, ...] = (
 
 
 class Member(NamedTuple):
-    """Indices of a shape, of the axes (0: all alike, 1: as fitted) and of a noise."""
+    """Indices of a shape, of the axes (0: all alike, 1: as fitted) and of a noise, or of an amplitude."""
 
     shape: int
     axes: int

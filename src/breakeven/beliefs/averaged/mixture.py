@@ -47,6 +47,8 @@ def relative_error(degrees: float, level: float) -> float:
     >>> round(relative_error(2.0, 0.5), 1), round(relative_error(50.0, 0.5), 2)
     (0.7, 0.99)
     """
+    if degrees == inf:
+        return 1.0
     more = degrees + 1.0
     return sqrt(degrees / more) * unit_error(more, level) / unit_error(degrees, level)
 

@@ -9,13 +9,17 @@ with p(s²) ∝ 1/s² everything is a Student t of n − 1 degrees with ŝ² = z
 A member is believed by its leave-one-out errors, in the label's own units: the label i is missed by
 z_i − ẑ_i = (Pz)_i / P_ii without it. The weight is prior · (mean |error|)^(−0.4·n), where two more errors as
 large as those of a constant keep a member from winning by luck at a few labels.
+
+Where the noise is known, a member says the amplitude s² instead, everything is normal, labels are taken only
+as they are, and a member is believed by its evidence: log Z = −½ (log|K| + log H + z·Pz/s² + (n−1) log s²).
 """
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
-from breakeven.beliefs.averaged.members import Frame, Kernels, Member, log_prior
+from breakeven.beliefs.averaged.members import AMPLITUDES, Frame, Kernels, Member, log_prior
 from breakeven.errors.expect import Array
 
 PLAIN, TAMED = 0, 1  # the two targets
@@ -57,6 +61,18 @@ class LabelScale(NamedTuple):
         return labels
 
 
+class KnownNoise(NamedTuple):
+    """A noise that is known, and the std of the labels at the last fit, which amplitudes count in."""
+
+    noise_std: float
+    label_std: float
+
+    def amplitudes(self, members: list[Member]) -> Array:
+        """The std of f that each member assumes, in label units."""
+        amplitudes: Array = self.label_std * np.sqrt([AMPLITUDES[member.noise] for member in members])
+        return amplitudes
+
+
 class Look(NamedTuple):
     """What the members know of f at one point, in units of ŝ: a row or number for each of them."""
 
@@ -72,25 +88,31 @@ class Look(NamedTuple):
 class Posterior:
     """The members, the labels told as they see them, and their weights."""
 
-    def __init__(self, members: list[Member], frame: Frame, places: Array, ratios: Array) -> None:
-        self.members, self.frame = members, frame
+    def __init__(
+        self,
+        members: list[Member],
+        frame: Frame,
+        places: Array,
+        ratios: Array,
+        known: KnownNoise | None = None,
+    ) -> None:
+        self.members = members
         self.kernels = Kernels(members, frame)
+        self.amplitudes: Array | None = None
+        if known is not None:
+            self.amplitudes = known.amplitudes(members)
+            self.kernels.noise = (known.noise_std / self.amplitudes) ** 2
         self.prior = np.array([log_prior(member) for member in members])
         self.places, self.ratios = places, ratios
         K = self.kernels.between(places, places)
         K += self.kernels.noise[:, None, None] * np.diag(ratios)
         self.inverse: Array = np.linalg.inv(K).astype(np.float64, copy=False)
+        self._logdet: Array = np.linalg.slogdet(K)[1]
 
     @property
     def labels(self) -> int:
         """How many labels are told."""
         return len(self.places)
-
-    def keep(self, which: Array) -> None:
-        """Go on with some of the members, and forget the others."""
-        self.members = [self.members[i] for i in which]
-        self.kernels = Kernels(self.members, self.frame)
-        self.prior, self.inverse = self.prior[which], self.inverse[which]
 
     def pivot(self, look: Look, ratio: float) -> Array:
         """The variance of a label at a point just looked at, before the mean is counted."""
@@ -109,6 +131,7 @@ class Posterior:
         inverse[:, count, :count] = inverse[:, :count, count] = -lean
         inverse[:, count, count] = 1.0 / pivot
         self.inverse = inverse
+        self._logdet = self._logdet + np.log(pivot)
         self.places = np.vstack([self.places, look.place])
         self.ratios = np.append(self.ratios, ratio)
 
@@ -126,18 +149,34 @@ class Posterior:
         self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / (count - 1))  # ŝ
         diagonal = np.einsum("mii->mi", self.inverse) - self.ones**2 / self.certain[:, None]
         left_out = targets[:, None, :] - self.pulls / np.maximum(diagonal, ABOVE_ZERO)
-        self._weigh(y, left_out)
+        if self.amplitudes is None:
+            self.degrees = float(count - 1)
+            self._weigh(self._scores(y, left_out))
+        else:
+            self.degrees = inf
+            self.spreads = np.tile(self.amplitudes / self.scale.std, (2, 1))
+            self._weigh(self._evidence(quadratic[PLAIN], count))
 
-    def _weigh(self, y: Array, left_out: Array) -> None:
-        """Weights by what each member would have answered without the label, in the label's own units."""
+    def _scores(self, y: Array, left_out: Array) -> Array:
+        """Log weights by what each member would have answered without the label, in the label's own units."""
         scale, count = self.scale, len(y)
         answers = np.stack([scale.centre + scale.std * left_out[PLAIN], scale.tamed(left_out[TAMED])])
         errors = np.abs(answers - y).sum(axis=2)
         constant = np.abs(y - scale.centre).sum() / count
         mean = (errors + LUCK * constant) / (count + LUCK)
-        scores = self.prior - TEMPER * count * np.log(np.maximum(mean, ABOVE_ZERO))
+        scores: Array = self.prior - TEMPER * count * np.log(np.maximum(mean, ABOVE_ZERO))
         if count < TAMED_FROM:
-            scores[TAMED] = -np.inf
+            scores[TAMED] = -inf
+        return scores
+
+    def _evidence(self, quadratic: Array, count: int) -> Array:
+        """Log weights by how likely each member makes the labels."""
+        spread = self.spreads[PLAIN]
+        evidence = -0.5 * (self._logdet + np.log(self.certain) + quadratic / spread**2)
+        evidence -= (count - 1) * np.log(spread)
+        return np.stack([self.prior + evidence, np.full(len(evidence), -inf)])
+
+    def _weigh(self, scores: Array) -> None:
         weights = np.exp(scores - scores.max())
         self.weights: Array = weights / weights.sum()  # targets × members
 

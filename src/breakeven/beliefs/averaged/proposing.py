@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from breakeven.beliefs.averaged.members import Frame, Member, all_members
-from breakeven.beliefs.averaged.posterior import LabelScale, Posterior
+from breakeven.beliefs.averaged.posterior import KnownNoise, LabelScale, Posterior
 from breakeven.beliefs.gp.likelihood import minimise
 from breakeven.errors.expect import Array
 
@@ -79,7 +79,7 @@ class Moments:
 
 
 def propose(
-    X: Array, y: Array, ratios: Array, moments: Moments, start: Array | None
+    X: Array, y: Array, ratios: Array, moments: Moments, start: Array | None, known: KnownNoise | None
 ) -> tuple[Frame, list[Member]]:
     """The frame and the members to go on with; `start` are the axes of the last fit."""
     frame = moments.frame()
@@ -91,8 +91,8 @@ def propose(
     some = _spread(len(y), SCREENED)
     most = min(MOST, max(FEWEST, WORK // len(y)))
     if len(some) < len(y):
-        members = _heaviest(members, frame, places[some], y[some], ratios[some], 3 * most)
-    return frame, _heaviest(members, frame, places, y, ratios, most)
+        members = _heaviest(members, frame, places[some], y[some], ratios[some], known, 3 * most)
+    return frame, _heaviest(members, frame, places, y, ratios, known, most)
 
 
 def _spread(count: int, most: int) -> Array:
@@ -101,10 +101,16 @@ def _spread(count: int, most: int) -> Array:
 
 
 def _heaviest(
-    members: list[Member], frame: Frame, places: Array, y: Array, ratios: Array, most: int
+    members: list[Member],
+    frame: Frame,
+    places: Array,
+    y: Array,
+    ratios: Array,
+    known: KnownNoise | None,
+    most: int,
 ) -> list[Member]:
     """The members of most weight, in their order."""
-    posterior = Posterior(members, frame, places, ratios)
+    posterior = Posterior(members, frame, places, ratios, known)
     posterior.learn(y)
     weights = posterior.weights.sum(axis=0)
     order = [int(i) for i in np.argsort(-weights, kind="stable")[:most] if weights[i] > LEAST_WEIGHT]
