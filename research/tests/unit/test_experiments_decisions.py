@@ -293,6 +293,30 @@ def test_losses_count_in_spreads_of_the_labels():
     assert (first.best, first.ratio, first.beside[MARK]) == ("ridge", pytest.approx(1.0), 0.75)
 
 
+def test_a_rival_has_one_choice_for_all_seeds_and_a_lucky_one_for_each():
+    (first, one), (second, other), *rest = RESULTS
+    varied = [
+        (first, one | {"ridge-5": curve(5, 0.0), "ridge-10": curve(10, 100.0)}),
+        (second, other | {"ridge-5": curve(5, 900.0), "ridge-10": curve(10, 100.0)}),
+        *rest,
+    ]
+    airfoil = [run for run in decisions.measured(varied) if (run.stream, run.learner) == ("airfoil", DEFAULT)]
+    assert [run.rivals["ridge"] for run in airfoil] == pytest.approx([0.6, 0.6])
+    assert [run.lucky for run in airfoil] == pytest.approx([0.05, 0.6])
+
+
+def test_a_value_that_one_seed_did_not_try_stands_for_labelling_all():
+    extra = {"paper's rule-1": curve(20, 10.0), "paper's rule-all": curve(100, 0.0)}
+    job = BeliefJob("airfoil", 0, None, DEFAULT, decision_jobs.PAPER)
+    other = BeliefJob("airfoil", 1, None, DEFAULT, decision_jobs.PAPER)
+    few = {name: one for name, one in extra.items() if name.endswith("all")}
+    found = decisions.measured([*RESULTS, (job, extra), (other, few)])
+    losses = [
+        one.rivals[decision_jobs.PAPER] for one in found if (one.stream, one.learner) == ("airfoil", DEFAULT)
+    ]
+    assert losses == pytest.approx([0.25, 1.0])
+
+
 def test_a_mark_is_no_rival_even_where_it_is_cheapest():
     cheap = [(job, curves | {MARK: curve(0, 1.0)}) for job, curves in RESULTS[:1]] + RESULTS[1:]
     assert {one.best for one in decisions.measured(cheap)} == {"ridge"}

@@ -222,12 +222,21 @@ def best_rivals(
 
 
 def least_losses(curves: dict[str, Curve], label_cost: float) -> dict[str, float]:
-    """The least loss of each kind, the least of all first; a kind is what stands before the last "-"."""
+    """The least loss of each kind, the least of all first."""
     best: dict[str, float] = {}
     for name, curve in curves.items():
-        kind = name.rpartition("-")[0] or name
+        kind = kind_of(name)
         best[kind] = min(best.get(kind, np.inf), float(curve.average_loss(label_cost)[-1]))
     return dict(sorted(best.items(), key=lambda one: one[1]))
+
+
+def kind_of(name: str) -> str:
+    """The rival without its setting.
+
+    >>> kind_of("ridge-20"), kind_of("label all")
+    ('ridge', 'label all')
+    """
+    return name.rpartition("-")[0] or name
 
 
 def _kept(points: Array, labels: Array) -> dict[str, Curve]:
