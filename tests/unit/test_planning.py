@@ -93,3 +93,32 @@ def test_the_largest_total_is_known_for_any_number_of_rounds(rounds):
 def test_the_lengthscale_may_not_vanish():
     with pytest.raises(InvalidInput, match="lengthscale: expected a positive, finite number, got 0"):
         Prospect(dim=1, rounds=10, cost=1.0, noise_std=0.1, lengthscale=0.0)
+
+
+# -- yes/no labels -----------------------------------------------------------------------------------------
+
+
+def test_a_plan_of_yes_no_labels_answers_yes_or_no():
+    prospect = Prospect(
+        rounds=400, cost=0.2, types=4, share=0.1, miss_cost=3.0, false_alarm_cost=1.0, trials=2
+    )
+    found = plan(prospect)
+    everyone, no_one, ours, papers = found.rows
+    assert everyone.total == pytest.approx(80.0)
+    assert ours.total < everyone.total
+    assert 0 < ours.labels < 400
+    assert no_one.mean_error <= 1.5 * 0.2
+    assert papers.labels > 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"share": 0.7}, r"^share: expected a number above 0, up to 0.5"),
+        ({"share": 0.1, "types": None, "dim": 2}, r"^types: expected how many there are"),
+        ({"share": 0.1, "noise_std": 0.3}, r"^noise_std: expected none beside a share"),
+    ],
+)
+def test_a_share_that_makes_no_sense_is_refused(wrong, message):
+    with pytest.raises(InvalidInput, match=message):
+        Prospect(**{"rounds": 10, "cost": 1.0, "types": 3} | wrong)

@@ -16,6 +16,7 @@ from breakeven.cli.output import (
     table_of_costs,
     table_of_ways,
 )
+from breakeven.errors import expect
 from breakeven.values import expected_error
 from breakeven.values.bill import ABOUT_NO_ONE, ABOUT_NO_ONE_UNEVEN
 
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
 def plan(
     rounds: Annotated[int, typer.Option(help="Arrivals expected.")],
     cost: Annotated[float, typer.Option(help="What a label costs.")],
-    noise_std: Annotated[float, typer.Option(help="Standard deviation of label noise.")],
+    noise_std: Annotated[
+        float | None,
+        typer.Option(help="Standard deviation of label noise, unless there is a --share."),
+    ] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(help="Labels are yes or no: the part of yeses; types' are even over twice that."),
+    ] = None,
     types: Annotated[
         int | None, typer.Option(help="How many types there are; their means are even over [0, 1].")
     ] = None,
@@ -46,6 +54,12 @@ def plan(
     over_cost: Annotated[
         float | None, typer.Option(help="What an answer too high by 1 costs, beside it.")
     ] = None,
+    miss_cost: Annotated[
+        float | None, typer.Option(help="Of yes/no labels: what a no costs that is a yes.")
+    ] = None,
+    false_alarm_cost: Annotated[
+        float | None, typer.Option(help="Of yes/no labels: what a yes costs that is a no.")
+    ] = None,
     trials: Annotated[int, typer.Option(help="Simulated streams.")] = 5,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     as_json: AsJson = False,
@@ -61,7 +75,8 @@ def plan(
     prospect = Prospect(
         rounds=rounds,
         cost=cost,
-        noise_std=noise_std,
+        **_noise(noise_std, share),
+        share=share,
         types=types,
         dim=dim,
         kernel=kernel,
@@ -69,6 +84,8 @@ def plan(
         error_cost=error_cost,
         under_cost=under_cost,
         over_cost=over_cost,
+        miss_cost=miss_cost,
+        false_alarm_cost=false_alarm_cost,
         trials=trials,
         seed=seed,
     )
@@ -78,6 +95,13 @@ def plan(
         print_json(found)
     else:
         print(_words(found))
+
+
+def _noise(noise_std: float | None, share: float | None) -> dict[str, float]:
+    """The noise of labels, which yes/no labels do without."""
+    if noise_std is None and share is None:
+        expect.refuse("noise_std", "the noise of labels, or a share of yeses", "neither", described=True)
+    return {} if noise_std is None else {"noise_std": noise_std}
 
 
 def _words(found: "Plan") -> str:
@@ -94,16 +118,22 @@ def _words(found: "Plan") -> str:
 
 def _title(prospect: "Prospect") -> str:
     what = f"{prospect.types:,} types" if prospect.types is not None else f"{prospect.dim} dimensions"
+    noise = f"noise {prospect.noise_std:g}"
+    if prospect.share is not None:
+        noise = f"{100.0 * prospect.share:.3g}% say yes"
     trials = "one stream" if prospect.trials == 1 else f"means of {prospect.trials:,} streams"
-    return (
-        f"{prospect.rounds:,} arrivals, {what}, a label costs {prospect.cost:,.10g}, "
-        f"noise {prospect.noise_std:g}; {trials}"
-    )
+    return f"{prospect.rounds:,} arrivals, {what}, a label costs {prospect.cost:,.10g}, {noise}; {trials}"
 
 
 def _errors(prospect: "Prospect") -> list[str]:
     """How errors are counted here."""
     errors = prospect.errors
+    if prospect.share is not None:
+        return [
+            "A labelled arrival counts as right; any other is answered yes or no. A miss counts as "
+            f"{2.0 * errors.level:.3g} errors, a false alarm as {2.0 * (1.0 - errors.level):.3g}.",
+            ABOUT_NO_ONE if errors.even else ABOUT_NO_ONE_UNEVEN,
+        ]
     noise = amount(expected_error(errors.level) * prospect.noise_std)
     counted = (
         ""

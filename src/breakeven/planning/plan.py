@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from breakeven.beliefs import GaussianProcess, TypeMeans, untuned
+from breakeven.beliefs import Belief, GaussianProcess, TypeMeans, TypeShares, untuned
 from breakeven.learner import Learner
 from breakeven.planning.prospect import Prospect, Proven, proven, stream_of
 from breakeven.planning.streams import Stream
@@ -94,7 +94,10 @@ def _trial(
 
 def _scored(name: str, prospect: Prospect, stream: Stream, trace: Trace) -> BillRow:
     """Errors against the labels that were not bought."""
-    missed = counted(stream.labels - trace.prediction, prospect.errors.level)[~trace.wants_label]
+    answers = trace.prediction
+    if prospect.share is not None:
+        answers = np.where(answers > 1.0 - prospect.errors.level, 1.0, 0.0)
+    missed = counted(stream.labels - answers, prospect.errors.level)[~trace.wants_label]
     return _row(name, prospect, int(trace.wants_label.sum()), float(missed.sum()))
 
 
@@ -122,8 +125,10 @@ def _row(name: str, prospect: Prospect, labels: int, error: float) -> BillRow:
 
 def _value(prospect: Prospect) -> Learner:
     """What `breakeven simulate` runs by default, with the noise known."""
-    belief: TypeMeans | GaussianProcess
-    if prospect.dim is None:
+    belief: TypeMeans | TypeShares | GaussianProcess
+    if prospect.share is not None:
+        belief = TypeShares(prior_strength="learn", level=prospect.errors.level)
+    elif prospect.dim is None:
         belief = TypeMeans(prospect.noise_std, prior_std="learn", level=prospect.errors.level)
     else:
         lengths = (prospect.lengthscale,) * prospect.dim
@@ -143,5 +148,5 @@ def _threshold(prospect: Prospect) -> Learner:
     return _learner(belief, Threshold(), prospect)
 
 
-def _learner(belief: TypeMeans | GaussianProcess, rule: Value | Threshold, prospect: Prospect) -> Learner:
+def _learner(belief: Belief, rule: Value | Threshold, prospect: Prospect) -> Learner:
     return Learner(belief, rule, label_cost=prospect.cost, error_cost=prospect.errors.unit)

@@ -10,15 +10,17 @@ Notation: T rounds, B price, σ noise_std, n labels, d dim, γ_n the most inform
 """
 
 from functools import partial
-from math import ceil, sqrt
+from math import ceil, isnan, nan, sqrt
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import force_setattr
 from numpy.typing import NDArray
 
 from breakeven import theory
 from breakeven.beliefs.gp import SMOOTHNESS, Kernel, KernelName, Matern, kernel_named
+from breakeven.beliefs.types.shares import LABEL_STD
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.planning.streams import Stream
@@ -35,13 +37,15 @@ GRIDS_TRIED = 200  # for a bound on information
 class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     """How many types there are, or how many numbers an arrival has; rounds, costs and noise.
 
+    With a `share` labels are yes or no: types say yes as often as numbers even over [0, 2·share] say.
+
     >>> Prospect(types=10, rounds=1000, cost=10.0, noise_std=0.5).price
     10.0
     """
 
     rounds: int
     cost: float
-    noise_std: float
+    noise_std: float = nan  # not needed with a share
     types: int | None = None
     dim: int | None = None
     kernel: KernelName = "se"
@@ -49,12 +53,17 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     error_cost: float | None = None
     under_cost: float | None = None
     over_cost: float | None = None
+    miss_cost: float | None = None
+    false_alarm_cost: float | None = None
+    share: float | None = None
     trials: int = 5
     seed: int = 0
 
     def __post_init__(self) -> None:
         if (self.types is None) == (self.dim is None):
             expect.refuse("types, dim", "one of the two", f"{self.types}, {self.dim}", described=True)
+        if self.share is not None:
+            self._check_share(self.share)
         for name in ("cost", "noise_std", "lengthscale"):
             expect.positive(name, getattr(self, name))
         self.errors  # noqa: B018  (refuses costs that contradict each other)
@@ -63,6 +72,17 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
         expect.one_of("kernel", self.kernel, SMOOTHNESS)
         expect.whole("seed", self.seed)
         self._check_size()
+
+    def _check_share(self, share: float) -> None:
+        """Yes/no labels are of types, and have no noise of their own."""
+        if not 0.0 < expect.finite("share", share) <= 0.5:
+            expect.refuse("share", "a number above 0, up to 0.5 (of two answers name the rarer yes)", share)
+        if self.types is None:
+            expect.refuse("types", "how many there are: a plan of yes/no labels is one of types", None)
+        if not isnan(self.noise_std) and self.noise_std != LABEL_STD:
+            came = self.noise_std
+            expect.refuse("noise_std", "none beside a share: yes/no labels have no other noise", came)
+        force_setattr(self, "noise_std", LABEL_STD)
 
     def _check_size(self) -> None:
         limits = (
@@ -82,7 +102,8 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def errors(self) -> ErrorCosts:
         """What errors cost."""
-        return ErrorCosts.checked(self.error_cost, self.under_cost, self.over_cost)
+        uneven = self.under_cost, self.over_cost, self.miss_cost, self.false_alarm_cost
+        return ErrorCosts.checked(self.error_cost, *uneven)
 
     @property
     def price(self) -> float:
@@ -102,14 +123,18 @@ def stream_of(prospect: Prospect, trial: int) -> Stream:
     """The stream of this trial."""
     random = np.random.default_rng([prospect.seed, trial])
     points, truth = _types(prospect, random) if prospect.dim is None else _numbers(prospect, random)
-    labels = truth + prospect.noise_std * random.standard_normal(prospect.rounds)
+    if prospect.share is not None:
+        labels = (random.random(prospect.rounds) < truth).astype(float)
+    else:
+        labels = truth + prospect.noise_std * random.standard_normal(prospect.rounds)
     return Stream(points, labels, truth, prospect.noise_std, "a plan")
 
 
 def _types(prospect: Prospect, random: np.random.Generator) -> tuple[NDArray[Any], Array]:
     assert prospect.types is not None
     points = random.integers(prospect.types, size=prospect.rounds)
-    return points, random.random(prospect.types)[points]
+    widest = 1.0 if prospect.share is None else 2.0 * prospect.share
+    return points, widest * random.random(prospect.types)[points]
 
 
 def _numbers(prospect: Prospect, random: np.random.Generator) -> tuple[NDArray[Any], Array]:

@@ -4,7 +4,6 @@ The belief finds its own units: mean, scale and noise of labels, and how wide fe
 Types need labels of one type to see their noise; so the first arrivals are all bought where nobody gives it.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from breakeven.beliefs import Belief, Choosy, Recognised, TypeMeans, TypeShares, untuned
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.gp import kernel_named
-from breakeven.beliefs.recognised import YES_NO_VALUES
+from breakeven.beliefs.recognised import YES_NO_VALUES, yes_no_rows
 from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.rules import Always, Budget, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
@@ -20,7 +19,6 @@ from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
 
 YES_NO = "yes or no"  # what says how noisy labels are where they are no numbers
-YES_NO_ROWS: Callable[[int], Belief] | None = None  # the belief for yes/no labels of rows of so many numbers
 WARMUP_A_FEATURE = 5  # labels that the paper's rule fits its kernel to
 WARMUP_OF_TYPES = (
     20  # labels that the paper's rule takes the scale of, and that noise is measured from at least
@@ -74,7 +72,7 @@ def yes_no_belief(cases: Cases) -> Belief | None:
     """The belief for yes/no labels of these cases; None where there is none yet."""
     if cases.columns.type_column is not None:
         return TypeShares(prior_strength="learn")
-    return None if YES_NO_ROWS is None else YES_NO_ROWS(cases.columns.dim)
+    return yes_no_rows(cases.columns.dim)
 
 
 def recognised(numbers: Belief, cases: Cases, options: Options, owned: Cases | None) -> Belief:
