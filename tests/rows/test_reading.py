@@ -34,18 +34,21 @@ READ = {
     "truth": [(True, 1), ("FALSE", 0), (np.True_, 1), (0.0, 0), ("1", 1)],
     "whole": [(3, 3), ("3", 3), (3.0, 3), (np.int8(3), 3)],
     "text": [("3", "3"), (3, "3"), ("NA", "NA"), (np.str_("x"), "x")],
+    "yes_no": [("Yes", 1), (" n ", 0), ("TRUE", 1), (False, 0), (1, 1), (0.0, 0)],
 }
 MISSING = {
     "number": [None, "", "n/a", float("nan"), pd.NA],
     "truth": [None, "?"],
     "whole": [None, "NA"],
     "text": [None, ""],
+    "yes_no": [None, "n/a", float("nan")],
 }
 REFUSED = {
     "number": ["sixty", True, float("inf"), 1e300, 10**400, [1], b"1", "1,5"],
     "truth": ["yes", 2, [True]],
     "whole": [True, 0.5, Decimal("0.5"), "3.0", 2**63, 10**40, "x"],
     "text": [3.0, True, b"x", ["x"], {}],
+    "yes_no": ["maybe", 2, 0.5, ["yes"]],
 }
 
 

@@ -232,7 +232,7 @@ FAULTS = {
     "nothing like it": ({"type": "weight"}, "got none of that name; there are 'age', 'sex', 'old', 'seen', "),
     "text for a label": (
         {"label": "name"},
-        "row 1, column 'name': expected a finite number, got 'Anna'; labels are numbers: write yes and no",
+        "row 1, column 'name': expected a finite number, got 'Anna'; labels are numbers, or yes and no",
     ),
     "the label a feature": ({"features": ("age", "y")}, "column 'y': expected features other than the label"),
     "the label a type": (

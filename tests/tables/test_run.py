@@ -115,7 +115,7 @@ def test_the_future_changes_nothing_of_types_either():
 
 def test_decisions_have_all_that_a_decision_has():
     table = run_of(smooth(60)).decisions.collect()
-    own = {"row", "prediction", "std", "noise_std", "label", "error"}
+    own = {"row", "prediction", "probability", "std", "noise_std", "label", "error"}
     assert set(table.columns) == set(Decision.__struct_fields__) - {"offers"} | own
     assert table["id"].to_list() == list(range(1, 61))
     assert table.filter("wants_label")["error"].to_list() == [0.0] * table["wants_label"].sum()

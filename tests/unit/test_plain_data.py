@@ -24,11 +24,12 @@ from breakeven import (
     SquaredExponential,
     Threshold,
     TypeMeans,
+    TypeShares,
     Value,
     VariableUncertainty,
     Verdict,
 )
-from breakeven.beliefs import BELIEFS, belief_data, belief_of
+from breakeven.beliefs import BELIEFS, Averaged, Recognised, belief_data, belief_of
 from breakeven.errors import InvalidInput
 from breakeven.rules import RULES, rule_data, rule_of
 from breakeven.testing import LabelledStream
@@ -58,6 +59,9 @@ MADE_BELIEFS = [
     GaussianProcess(2, 0.5),
     GaussianProcess(2, 0.5, Matern(0.7, (0.3, 0.4), 2.0), mean=1.5, capacity="auto", forgetting=50.0),
     GaussianProcess(1, None, SquaredExponential(0.5), mean="fit", fit="growing", prior=Prior()),
+    TypeShares(0.2, "learn", forgetting=30.0, level=0.75),
+    Recognised(TypeMeans(0.5), TypeShares()),
+    Averaged(2, level=0.75),
 ]
 
 
