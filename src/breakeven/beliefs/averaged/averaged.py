@@ -5,14 +5,14 @@ axes and noise all answer, and count by how well they would have foretold each l
 answer is the median of the average; its quantiles say how sure it is. docs/belief.md has it on one page.
 """
 
-from collections.abc import Sequence
 from math import inf, isfinite, sqrt
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.averaged.coming import AwaitedLabel, Coming, Narrowing
+from breakeven.beliefs.averaged.coming import Coming, Narrowing
+from breakeven.beliefs.averaged.labelled_rows import LabelledRows, checked_count
 from breakeven.beliefs.averaged.members import NOISES, SHAPES, Frame, Member
 from breakeven.beliefs.averaged.mixture import (
     NODE_LEVELS,
@@ -25,20 +25,16 @@ from breakeven.beliefs.averaged.mixture import (
 )
 from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, KnownNoise, LabelScale, Look, Posterior
 from breakeven.beliefs.averaged.proposing import Moments, propose
-from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
-from breakeven.beliefs.even_sample import EvenSample
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.kernels import Matern
-from breakeven.beliefs.gp.solver import KeyList, read_keys
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, View, checked_level, counted
 
-MOST_KEPT = 48  # arrivals that stand for those to come: more say nothing more
 MOST_AWAITED = 128  # labels awaited that are counted, the latest
 MOST_LABELS = 1_000  # labels that are looked at: beyond them an even part of all
-FITTED_EACH = 8  # labels up to which every label leads to a fit
 COMPONENT = 3e-3  # the least weight that counts in an answer
 ROUGHEST = Matern(2.5)
 
@@ -57,7 +53,7 @@ class AveragedView(View):
         return saving
 
 
-class Averaged:
+class Averaged(LabelledRows):
     """A belief over `dim` numbers that needs nothing but labels: no kernel, no scale, no noise.
 
     `level` is which quantile of the label is answered: ½, the median, unless answers too low and too high
@@ -73,26 +69,12 @@ class Averaged:
     5.0
     """
 
-    fit_schedule = "growing"
-
     def __init__(self, dim: int, noise_std: float | None = None, level: float = EVEN) -> None:
-        self.dim = expect.whole("dim", dim, least=1)
+        super().__init__(dim)
         self.noise_std = None if noise_std is None else expect.positive("noise_std", noise_std)
         self.level = checked_level(level)
-        self._moments = Moments(self.dim)
-        self._keys = KeyList()
-        self._points: list[Array] = []
-        self._labels: list[float] = []
-        self._noises: list[float | None] = []
-        self._reference = self.noise_std  # the noise that others are relative to: the first, if none is given
-        self._awaited: list[AwaitedLabel] = []
-        self._sample: EvenSample | None = None
-        self._kept: list[Array] = []
-        self._frame: Frame | None = None
+        self._reference = self.noise_std
         self._known: KnownNoise | None = None
-        self._members: list[Member] = []
-        self._fitted_at = 0
-        self._changes = 0
         self._forget_posterior()
         self._note()
 
@@ -112,7 +94,7 @@ class Averaged:
         if self._frame is None or self.labels < ENOUGH_TO_FIT:
             self._note()
             return
-        self._used = np.unique(np.linspace(0, self.labels - 1, MOST_LABELS).round().astype(int)).tolist()
+        self._used = self._even_part(MOST_LABELS)
         self._begun = len(self._used)
         self._take_in()
 
@@ -135,12 +117,6 @@ class Averaged:
 
     def _used_labels(self, count: int) -> Array:
         return np.array([self._labels[i] for i in self._used[:count]])
-
-    def _ratio(self, noise_std: float | None) -> float:
-        """The noise variance of a label relative to the usual one."""
-        if noise_std is None or self._reference is None:
-            return 1.0
-        return (noise_std / self._reference) ** 2
 
     def _note(self) -> None:
         """Write down what holds until the next label."""
@@ -203,38 +179,10 @@ class Averaged:
         rates: Array = errors / np.maximum(spreads, 1e-300)
         return rates
 
-    @property
-    def labels(self) -> int:
-        """Labels told or learnt, and not withdrawn."""
-        return len(self._labels)
-
-    @property
-    def asked(self) -> int:
-        """Labels that count: those told or learnt, and those awaited."""
-        return len(self._labels) + len(self._awaited)
-
     def aim(self, level: float) -> None:
         """Answer this quantile of the label from now on."""
         self.level = checked_level(level)
         self._note()
-
-    # -- points ----------------------------------------------------------------------------------
-
-    def point(self, x: Any) -> Any:
-        """Check a row of numbers."""
-        return expect.vector("x", x, self.dim)
-
-    def points(self, X: Any) -> Sequence[Any]:
-        """Check rows of numbers."""
-        return [row.copy() for row in expect.matrix("X", X, self.dim)]  # rows of their own: they are kept
-
-    def plain(self, point: Any) -> Any:
-        """The point as a tuple of floats."""
-        return tuple(point.tolist())
-
-    def recall(self, plain: Any) -> Any:
-        """A point, read back from storage."""
-        return self.point(plain)
 
     # -- asking ----------------------------------------------------------------------------------
 
@@ -305,10 +253,6 @@ class Averaged:
         values[first:] = scale.tamed(values[first:])
         return Mixture(values, self._weights)
 
-    def look_many(self, points: Sequence[Any]) -> Looks:
-        """Look at each in turn."""
-        return OneByOne(self, points)
-
     def predict(self, point: Any) -> Prediction:
         """The answer and its quantiles, given the labels told."""
         if self._posterior is None or self._frame is None:
@@ -316,10 +260,6 @@ class Averaged:
         with one_thread:
             place = self._frame.place(point)
             return self._predict(self._posterior.look(place, self._posterior.places[:0]))[0]
-
-    def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
-        """The predictions at many points."""
-        return [self.predict(point) for point in points]
 
     def rank(self, point: Any, y: float) -> tuple[float, float]:
         """The probability of a label below y there, and of y itself; 0 for the latter: labels are numbers."""
@@ -357,90 +297,36 @@ class Averaged:
                 later_labels=self._relative * float(of_labels.sum()) / kept,
             )
 
-    # -- events ----------------------------------------------------------------------------------
+    # -- changes -----------------------------------------------------------------------------------
 
-    def watch(self, most: int) -> None:
-        """Keep a sample of at most `most` arrivals from now on, to value labels by; 0 ends that."""
-        most = min(most, MOST_KEPT)
-        if (self._sample.most if self._sample else 0) == most:
-            return
-        self._sample, self._kept = EvenSample(most) if most else None, []
-        if self._posterior is not None:
-            self._coming = Coming(self._posterior, self._posterior.places[:0])
-            self._stale = True
-            self._slopes()
-
-    def arrive(self, point: Any, view: View | None = None) -> None:
-        """Count an arrival, which may stand for those to come. Where the point is None, only time passes."""
-        sample = self._sample
-        if point is None:
-            if sample is not None:
-                sample.seen += 1
-            return
-        self._moments.add(point)
-        if sample is None or not sample.admits():
-            return
-        stay = sample.add()
-        self._kept = [[*self._kept, point][i] for i in stay]
+    def _keep(self, point: Array | None, stay: list[int]) -> None:
+        """Know as much of the arrival kept as of the others."""
         posterior, coming = self._posterior, self._coming
         if posterior is None or coming is None or self._frame is None:
             return
         with one_thread:
-            coming.add(posterior.look(self._frame.place(point), posterior.places[:0]), posterior)
-            if len(stay) < len(coming.places):
-                coming.keep(stay, posterior)
+            if point is None:
+                self._coming = Coming(posterior, posterior.places[:0])
+            else:
+                coming.add(posterior.look(self._frame.place(point), posterior.places[:0]), posterior)
+                if len(stay) < len(coming.places):
+                    coming.keep(stay, posterior)
             self._stale = True
             self._slopes()
 
-    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
-        """A label is awaited; it narrows the uncertainty at once."""
-        self._refer(noise_std)
-        self._awaited.append(AwaitedLabel(key, point, noise_std))
+    def _await(self) -> None:
         self._stale = True
-
-    def _refer(self, noise_std: float | None) -> None:
-        if self._reference is None:
-            self._reference = noise_std
-
-    def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
-        """An awaited label came, perhaps from another labeller than was asked."""
-        one = self._no_longer_awaited(key)
-        return self._take(key, point, y, one.noise_std if noise_std is None else noise_std)
-
-    def _no_longer_awaited(self, key: Key) -> AwaitedLabel:
-        place = next(i for i, one in enumerate(self._awaited) if one.key == key)
-        self._stale = True
-        return self._awaited.pop(place)
-
-    def learn(
-        self, point: Any, y: float, key: Key = None, noise_std: float | None = None, age: int = 0
-    ) -> Prediction:
-        """A label nobody asked for."""
-        if self._moments.count == 0 or key is None:
-            self._moments.add(point)
-        self._refer(noise_std)
-        return self._take(key, point, y, noise_std)
-
-    def _take(self, key: Key, point: Any, y: float, noise_std: float | None) -> Prediction:
-        """One more label, at the end."""
-        self._keys.append(key)
-        self._points.append(point)
-        self._labels.append(y)
-        self._noises.append(noise_std)
-        self._changes += 1
-        self._stale = True
-        if self._posterior is None:
-            self._rebuild()
-        elif len(self._used) < REFIT_GROWTH * MOST_LABELS:
-            self._grow()
-        return self.predict(point)
 
     def _grow(self) -> None:
         """The last label joins those that the members look at."""
+        self._stale = True
+        if self._posterior is None:
+            self._rebuild()
+            return
+        if len(self._used) >= REFIT_GROWTH * MOST_LABELS:
+            return
         posterior, coming, last = self._posterior, self._coming, self.labels - 1
-        assert posterior is not None
-        assert coming is not None
-        assert self._frame is not None
+        assert coming is not None and self._frame is not None
         with one_thread:
             look = posterior.look(self._frame.place(self._points[last]), coming.places)
             ratio = self._ratio(self._noises[last])
@@ -452,70 +338,19 @@ class Averaged:
             coming.survey(posterior)
         self._note()
 
-    def correct(self, key: Key, point: Any, old: float, new: float) -> None:
-        """A label told earlier changes its value."""
-        self._labels[self._keys.place(key)] = new
-        if self._posterior is not None and self._coming is not None:
+    def _relearn(self) -> None:
+        """Means, scales and weights follow the labels; variances stay."""
+        if self._posterior is not None:
             with one_thread:
                 self._posterior.learn(self._used_labels(len(self._used)))
             self._stale = True
             self._note()
 
-    def withdraw(self, key: Key, point: Any, y: float | None) -> None:
-        """A label goes, awaited or told."""
-        if y is None:
-            self._no_longer_awaited(key)
-        else:
-            self._remove(key)
-
-    def _remove(self, key: Key) -> float | None:
-        """Take a told label out; returns its noise."""
-        place = self._keys.place(key)
-        noise_std = self._noises[place]
-        self._keys.remove(place)
-        for column in (self._points, self._labels, self._noises):
-            del column[place]
-        self._changes += 1
-        self._rebuild()
-        return noise_std
-
-    def reopen(self, key: Key, point: Any, y: float) -> None:
-        """A label told earlier is awaited again."""
-        noise_std = self._remove(key)
-        self._awaited.append(AwaitedLabel(key, point, noise_std))
-        self._stale = True
-
-    def release(self, key: Key) -> None:
-        """Nobody will name this label any more."""
-        self._keys.release(key)
-
     # -- fitting ---------------------------------------------------------------------------------
-
-    @property
-    def needs_warmup(self) -> bool:
-        """No: three labels are enough to begin with."""
-        return False
-
-    def fit_due(self, *, warm: bool) -> bool:
-        """Whether the labels have changed enough for other members to be worth proposing."""
-        if self.labels < ENOUGH_TO_FIT or not self._changes or not warm:
-            return False
-        few = min(self._fitted_at, self.labels) <= FITTED_EACH
-        return few or self._fitted_at + self._changes >= REFIT_GROWTH * self._fitted_at
 
     def fit_job(self) -> dict[str, Any]:
         """The labels told so far, their points and noises, and the moments of the arrivals."""
-        used = np.unique(np.linspace(0, self.labels - 1, MOST_LABELS).round().astype(int)).tolist()
-        axes = None if self._frame is None or len(self._frame.axes) < 2 else self._frame.axes[1].tolist()
-        return {
-            "dim": self.dim,
-            "X": np.array([self._points[i] for i in used]).tobytes(),
-            "y": np.array([self._labels[i] for i in used]).tobytes(),
-            "ratios": np.array([self._ratio(self._noises[i]) for i in used]).tobytes(),
-            "moments": self._moments.plain(),
-            "axes": axes,
-            "noise_std": self.noise_std,
-        }
+        return {**self._job(MOST_LABELS), "noise_std": self.noise_std}
 
     @classmethod
     def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
@@ -534,10 +369,8 @@ class Averaged:
     def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
         """Go on with this frame and these members, found with so many labels."""
         frame, members, known = _checked(parameters, self.dim, self.noise_std)
-        labels = self.labels if labels is None else expect.whole("labels", labels)
         self._frame, self._members, self._known = frame, members, known
-        self._fitted_at, self._changes = labels, abs(self.labels - labels)
-        self._rebuild()
+        self._adopted(labels)
 
     # -- keeping ---------------------------------------------------------------------------------
 
@@ -566,16 +399,6 @@ class Averaged:
             "label_std": posterior.scale.std,
         }
 
-    def detach(self) -> None:
-        """Begin a new stream: labels lose their keys, awaited ones go."""
-        self._keys = KeyList([None] * self.labels)
-        self._awaited, self._stale = [], True
-
-    @classmethod
-    def of(cls, config: dict[str, Any]) -> Self:
-        """A new belief from what `config` gave."""
-        return cls(**config)
-
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
         given = {"noise_std": self.noise_std, "level": None if self.level == EVEN else self.level}
@@ -583,20 +406,10 @@ class Averaged:
 
     def state(self) -> dict[str, Any]:
         """Labels, arrivals kept and members; what follows from them is computed again by `load`."""
-        sample, frame = self._sample, self._frame
+        frame = self._frame
         return {
-            "moments": self._moments.plain(),
-            "keys": list(self._keys.all),
-            "points": np.array(self._points).tobytes(),
-            "labels": np.array(self._labels).tobytes(),
-            "noises": list(self._noises),
-            "reference": self._reference,
-            "awaited": [[one.key, one.point.tobytes(), one.noise_std] for one in self._awaited],
-            "sample": None if sample is None else sample.plain(),
-            "kept": np.array(self._kept).tobytes(),
+            **self.rows_state(),
             "fitted": None if frame is None else _plain(frame, self._members, self._known),
-            "fitted_at": self._fitted_at,
-            "changes": self._changes,
             "used": list(self._used),
             "begun": self._begun,
             "explained": None if self._coming is None else self._coming.explained.tobytes(),
@@ -605,37 +418,16 @@ class Averaged:
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave; raises where its parts do not fit together."""
         new = type(self)(**self.config())
-        new._moments = Moments.of(state["moments"], self.dim)
-        new._keys = read_keys(state["keys"])
-        count = len(new._keys)
-        new._points = list(floats(state["points"], count, self.dim))
-        new._labels = floats(state["labels"], count).tolist()
-        new._noises, new._reference = list(state["noises"]), state["reference"]
-        new._awaited = [
-            AwaitedLabel(key, floats(point, self.dim), noise_std)
-            for key, point, noise_std in state["awaited"]
-        ]
-        if state["sample"] is not None:
-            new._sample = EvenSample.of(state["sample"])
-            new._kept = list(floats(state["kept"], new._sample.size, self.dim))
-        if len(new._noises) != count:
-            raise ValueError("expected a noise for every label")
-        new._fitted_at, new._changes = _count(state["fitted_at"]), _count(state["changes"])
+        new.load_rows(state)
         if state["fitted"] is not None:
             found = _checked(state["fitted"], self.dim, self.noise_std)
             new._frame, new._members, new._known = found
         if state["explained"] is not None:
-            new._used, new._begun = list(map(_count, state["used"])), _count(state["begun"])
-            if not (2 <= new._begun <= len(new._used) and max(new._used) < count and new._frame):
+            new._used, new._begun = list(map(checked_count, state["used"])), checked_count(state["begun"])
+            if not (2 <= new._begun <= len(new._used) and max(new._used) < new.labels and new._frame):
                 raise ValueError("expected the labels that members look at")
             new._take_in(floats(state["explained"], len(new._members), len(new._kept)))
         self.__dict__.update(new.__dict__)
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError("expected a count")
-    return value
 
 
 def _plain(frame: Frame, members: list[Member], known: KnownNoise | None) -> dict[str, Any]:
@@ -659,7 +451,7 @@ def _checked(
         centre, variation = (np.array(parameters[name], dtype=float) for name in ("centre", "variation"))
         scale = np.array([inf if one is None else one for one in parameters["scale"]], dtype=float)
         axes = np.array([[1.0] * dim, *parameters["axes"]], dtype=float)
-        members = [Member(*map(_count, member)) for member in parameters["members"]]
+        members = [Member(*map(checked_count, member)) for member in parameters["members"]]
         sound = all(column.shape == (dim,) for column in (centre, scale, variation))
         sound = sound and axes.shape in ((1, dim), (2, dim)) and bool((axes > 0.0).all() and members)
         sound = sound and bool(np.isfinite(centre).all() and (scale > 0.0).all() and (variation >= 0.0).all())

@@ -4,8 +4,6 @@ Notation as in `posterior`. For an arrival kept, `explained` is k·K⁻¹k: what
 mean is counted. A label awaited narrows what it reaches like one told, but moves no mean and no weight.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from breakeven.beliefs.averaged.posterior import Look, Posterior
@@ -53,14 +51,6 @@ class Coming:
         bare = look.coming - np.matmul(self.k, look.reached[:, :, None])[:, :, 0]
         reach: Array = bare + (look.open / posterior.certain)[:, None] * self.open
         return reach
-
-
-class AwaitedLabel(NamedTuple):
-    """A label that was asked for: its key, its point as the user gave it, its noise and its arrival."""
-
-    key: int | None
-    point: Array
-    noise_std: float | None
 
 
 class Narrowing:

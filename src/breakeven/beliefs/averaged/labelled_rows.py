@@ -1,0 +1,304 @@
+"""Rows of numbers and their labels: what every averaged belief keeps, and how labels come and go.
+
+What the labels mean is up to a subclass: it is told after each change, and reads the lists kept here.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from breakeven.beliefs.averaged.members import Frame, Member
+from breakeven.beliefs.averaged.proposing import Moments
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
+from breakeven.beliefs.even_sample import EvenSample
+from breakeven.beliefs.gp.factor import floats
+from breakeven.beliefs.gp.solver import KeyList, read_keys
+from breakeven.errors import expect
+from breakeven.errors.expect import Array
+from breakeven.values import Prediction, View
+
+MOST_KEPT = 48  # arrivals that stand for those to come: more say nothing more
+FITTED_EACH = 8  # labels up to which every label leads to a fit
+
+
+class AwaitedLabel(NamedTuple):
+    """A label that was asked for: its key, its point as the user gave it, and its noise."""
+
+    key: int | None
+    point: Array
+    noise_std: float | None
+
+
+class LabelledRows:
+    """Points, labels told and awaited, moments and a sample of the arrivals, and when a fit is due."""
+
+    fit_schedule = "growing"
+    needs_warmup = False
+
+    def __init__(self, dim: int) -> None:
+        self.dim = expect.whole("dim", dim, least=1)
+        self._moments = Moments(self.dim)
+        self._keys = KeyList()
+        self._points: list[Array] = []
+        self._labels: list[float] = []
+        self._noises: list[float | None] = []
+        self._reference: float | None = None  # the noise that others are relative to
+            None  # the noise that others are relative to: the first, if none is given
+        )
+        self._awaited: list[AwaitedLabel] = []
+        self._sample: EvenSample | None = None
+        self._kept: list[Array] = []
+        self._frame: Frame | None = None
+        self._members: list[Member] = []
+        self._fitted_at = 0
+        self._changes = 0
+
+    # -- what a subclass does ----------------------------------------------------------------------
+
+    def predict(self, point: Any) -> Prediction:
+        """The answer there, given the labels told."""
+        raise NotImplementedError
+
+    def _rebuild(self) -> None:
+        """Labels went, or other members came: begin anew."""
+        raise NotImplementedError
+
+    def _grow(self) -> None:
+        """One more label was told, the last."""
+        raise NotImplementedError
+
+    def _relearn(self) -> None:
+        """A label has another value."""
+        raise NotImplementedError
+
+    def _await(self) -> None:
+        """Other labels are awaited."""
+        raise NotImplementedError
+
+    def _keep(self, point: Array | None, stay: list[int]) -> None:
+        """An arrival is kept to stand for those to come, and only these stay; with None, all go."""
+        raise NotImplementedError
+
+    # -- points ------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> int:
+        """Labels told or learnt, and not withdrawn."""
+        return len(self._labels)
+
+    @property
+    def asked(self) -> int:
+        """Labels that count: those told or learnt, and those awaited."""
+        return len(self._labels) + len(self._awaited)
+
+    def point(self, x: Any) -> Any:
+        """Check a row of numbers."""
+        return expect.vector("x", x, self.dim)
+
+    def points(self, X: Any) -> Sequence[Any]:
+        """Check rows of numbers."""
+        return [row.copy() for row in expect.matrix("X", X, self.dim)]  # rows of their own: they are kept
+
+    def plain(self, point: Any) -> Any:
+        """The point as a tuple of floats."""
+        return tuple(point.tolist())
+
+    def recall(self, plain: Any) -> Any:
+        """A point, read back from storage."""
+        return self.point(plain)
+
+    def look_many(self, points: Sequence[Any]) -> Looks:
+        """Look at each in turn."""
+        return OneByOne(self, points)  # type: ignore[arg-type]
+
+    def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
+        """The predictions at many points."""
+        return [self.predict(point) for point in points]
+
+    # -- events ------------------------------------------------------------------------------------
+
+    def watch(self, most: int) -> None:
+        """Keep a sample of at most `most` arrivals from now on, to value labels by; 0 ends that."""
+        most = min(most, MOST_KEPT)
+        if (self._sample.most if self._sample else 0) != most:
+            self._sample, self._kept = EvenSample(most) if most else None, []
+            self._keep(None, [])
+
+    def arrive(self, point: Any, view: View | None = None) -> None:
+        """Count an arrival, which may stand for those to come. Where the point is None, only time passes."""
+        sample = self._sample
+        if point is None:
+            if sample is not None:
+                sample.seen += 1
+            return
+        self._moments.add(point)
+        if sample is not None and sample.admits():
+            stay = sample.add()
+            self._kept = [[*self._kept, point][i] for i in stay]
+            self._keep(point, stay)
+
+    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
+        """A label is awaited; it narrows the uncertainty at once."""
+        self._refer(noise_std)
+        self._awaited.append(AwaitedLabel(key, point, noise_std))
+        self._await()
+
+    def _refer(self, noise_std: float | None) -> None:
+        if self._reference is None:
+            self._reference = noise_std
+
+    def _ratio(self, noise_std: float | None) -> float:
+        """The noise variance of a label relative to the usual one."""
+        if noise_std is None or self._reference is None:
+            return 1.0
+        return (noise_std / self._reference) ** 2
+
+    def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
+        """An awaited label came, perhaps from another labeller than was asked."""
+        one = self._no_longer_awaited(key)
+        return self._take(key, point, y, one.noise_std if noise_std is None else noise_std)
+
+    def _no_longer_awaited(self, key: Key) -> AwaitedLabel:
+        place = next(i for i, one in enumerate(self._awaited) if one.key == key)
+        one = self._awaited.pop(place)
+        self._await()
+        return one
+
+    def learn(
+        self, point: Any, y: float, key: Key = None, noise_std: float | None = None, age: int = 0
+    ) -> Prediction:
+        """A label nobody asked for."""
+        if self._moments.count == 0 or key is None:
+            self._moments.add(point)
+        self._refer(noise_std)
+        return self._take(key, point, y, noise_std)
+
+    def _take(self, key: Key, point: Any, y: float, noise_std: float | None) -> Prediction:
+        """One more label, at the end."""
+        self._keys.append(key)
+        self._points.append(point)
+        self._labels.append(y)
+        self._noises.append(noise_std)
+        self._changes += 1
+        self._grow()
+        return self.predict(point)
+
+    def correct(self, key: Key, point: Any, old: float, new: float) -> None:
+        """A label told earlier changes its value."""
+        self._labels[self._keys.place(key)] = new
+        self._relearn()
+
+    def withdraw(self, key: Key, point: Any, y: float | None) -> None:
+        """A label goes, awaited or told."""
+        if y is None:
+            self._no_longer_awaited(key)
+        else:
+            self._remove(key)
+
+    def _remove(self, key: Key) -> float | None:
+        """Take a told label out; returns its noise."""
+        place = self._keys.place(key)
+        noise_std = self._noises[place]
+        self._keys.remove(place)
+        for column in (self._points, self._labels, self._noises):
+            del column[place]
+        self._changes += 1
+        self._rebuild()
+        return noise_std
+
+    def reopen(self, key: Key, point: Any, y: float) -> None:
+        """A label told earlier is awaited again."""
+        noise_std = self._remove(key)
+        self._awaited.append(AwaitedLabel(key, point, noise_std))
+        self._await()
+
+    def release(self, key: Key) -> None:
+        """Nobody will name this label any more."""
+        self._keys.release(key)
+
+    def detach(self) -> None:
+        """Begin a new stream: labels lose their keys, awaited ones go."""
+        self._keys = KeyList([None] * self.labels)
+        self._awaited = []
+        self._await()
+
+    # -- fitting and keeping -----------------------------------------------------------------------
+
+    def fit_due(self, *, warm: bool) -> bool:
+        """Whether the labels have changed enough for other members to be worth proposing."""
+        if self.labels < ENOUGH_TO_FIT or not self._changes or not warm:
+            return False
+        few = min(self._fitted_at, self.labels) <= FITTED_EACH
+        return few or self._fitted_at + self._changes >= REFIT_GROWTH * self._fitted_at
+
+    def _even_part(self, most: int) -> list[int]:
+        """The places of all labels, or of an even part of them if there are too many."""
+        part: list[int] = np.unique(np.linspace(0, self.labels - 1, most).round().astype(int)).tolist()
+        return part
+
+    def _job(self, most: int) -> dict[str, Any]:
+        """The labels told so far, their points and noises, and the moments of the arrivals."""
+        used = self._even_part(most)
+        axes = None if self._frame is None or len(self._frame.axes) < 2 else self._frame.axes[1].tolist()
+        return {
+            "dim": self.dim,
+            "X": np.array([self._points[i] for i in used]).tobytes(),
+            "y": np.array([self._labels[i] for i in used]).tobytes(),
+            "ratios": np.array([self._ratio(self._noises[i]) for i in used]).tobytes(),
+            "moments": self._moments.plain(),
+            "axes": axes,
+        }
+
+    def _adopted(self, labels: int | None) -> None:
+        """Other members are there, found with so many labels."""
+        labels = self.labels if labels is None else expect.whole("labels", labels)
+        self._fitted_at, self._changes = labels, abs(self.labels - labels)
+        self._rebuild()
+
+    @classmethod
+    def of(cls, config: dict[str, Any]) -> Self:
+        """A new belief from what `config` gave."""
+        return cls(**config)
+
+    def rows_state(self) -> dict[str, Any]:
+        """Labels, arrivals kept and counts, as plain data."""
+        return {
+            "moments": self._moments.plain(),
+            "keys": list(self._keys.all),
+            "points": np.array(self._points).tobytes(),
+            "labels": np.array(self._labels).tobytes(),
+            "noises": list(self._noises),
+            "reference": self._reference,
+            "awaited": [[one.key, one.point.tobytes(), one.noise_std] for one in self._awaited],
+            "sample": None if self._sample is None else self._sample.plain(),
+            "kept": np.array(self._kept).tobytes(),
+            "fitted_at": self._fitted_at,
+            "changes": self._changes,
+        }
+
+    def load_rows(self, state: dict[str, Any]) -> None:
+        """Take up what `rows_state` gave; raises where its parts do not fit together."""
+        self._moments = Moments.of(state["moments"], self.dim)
+        self._keys = read_keys(state["keys"])
+        count = len(self._keys)
+        self._points = list(floats(state["points"], count, self.dim))
+        self._labels = floats(state["labels"], count).tolist()
+        self._noises, self._reference = list(state["noises"]), state["reference"]
+        self._awaited = [
+            AwaitedLabel(key, floats(point, self.dim), noise_std)
+            for key, point, noise_std in state["awaited"]
+        ]
+        if state["sample"] is not None:
+            self._sample = EvenSample.of(state["sample"])
+            self._kept = list(floats(state["kept"], self._sample.size, self.dim))
+        if len(self._noises) != count:
+            raise ValueError("expected a noise for every label")
+        self._fitted_at, self._changes = checked_count(state["fitted_at"]), checked_count(state["changes"])
+
+
+def checked_count(value: Any) -> int:
+    """A count in a state."""
+    if type(value) is not int or value < 0:
+        raise ValueError("expected a count")
+    return value
