@@ -7,6 +7,7 @@ label is worth its price, and predicts either way. Start with `algorithm1` (type
 from breakeven import errors, theory
 from breakeven.beliefs import (
     Averaged,
+    AveragedShares,
     Belief,
     Cells,
     GaussianProcess,
@@ -38,6 +39,7 @@ __all__ = [
     "Always",
     "Audit",
     "Averaged",
+    "AveragedShares",
     "Belief",
     "Budget",
     "Cells",

@@ -3,7 +3,7 @@
 A belief knows nothing of prices, rounds or rules.
 """
 
-from breakeven.beliefs.averaged import Averaged
+from breakeven.beliefs.averaged import Averaged, AveragedShares
 from breakeven.beliefs.belief import Aiming, Belief, Choosy, Watching, level_of
 from breakeven.beliefs.belief_data import BELIEFS, as_lists, belief_data, belief_kind, belief_of, kind_name
 from breakeven.beliefs.cells import Cells
@@ -15,6 +15,7 @@ __all__ = [
     "BELIEFS",
     "Aiming",
     "Averaged",
+    "AveragedShares",
     "Belief",
     "Cells",
     "Choosy",

@@ -1,5 +1,6 @@
-"""A belief that averages over what the labels leave open: shapes, scales, axes and noise of f."""
+"""Beliefs that average over what the labels leave open: shapes, scales, axes and noise of f."""
 
 from breakeven.beliefs.averaged.averaged import Averaged
+from breakeven.beliefs.averaged.shares import AveragedShares
 
-__all__ = ["Averaged"]
+__all__ = ["Averaged", "AveragedShares"]

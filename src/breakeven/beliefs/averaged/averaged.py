@@ -326,7 +326,8 @@ class Averaged(LabelledRows):
         if len(self._used) >= REFIT_GROWTH * MOST_LABELS:
             return
         posterior, coming, last = self._posterior, self._coming, self.labels - 1
-        assert coming is not None and self._frame is not None
+        assert coming is not None
+        assert self._frame is not None
         with one_thread:
             look = posterior.look(self._frame.place(self._points[last]), coming.places)
             ratio = self._ratio(self._noises[last])
@@ -364,11 +365,11 @@ class Averaged(LabelledRows):
             if job["noise_std"] is not None:
                 known = KnownNoise(job["noise_std"], LabelScale.of(y).std)
             frame, members = propose(X, y, ratios, moments, start, known)
-        return _plain(frame, members, known)
+        return plain_members(frame, members, known)
 
     def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
         """Go on with this frame and these members, found with so many labels."""
-        frame, members, known = _checked(parameters, self.dim, self.noise_std)
+        frame, members, known = checked_members(parameters, self.dim, self.noise_std)
         self._frame, self._members, self._known = frame, members, known
         self._adopted(labels)
 
@@ -409,7 +410,7 @@ class Averaged(LabelledRows):
         frame = self._frame
         return {
             **self.rows_state(),
-            "fitted": None if frame is None else _plain(frame, self._members, self._known),
+            "fitted": None if frame is None else plain_members(frame, self._members, self._known),
             "used": list(self._used),
             "begun": self._begun,
             "explained": None if self._coming is None else self._coming.explained.tobytes(),
@@ -420,7 +421,7 @@ class Averaged(LabelledRows):
         new = type(self)(**self.config())
         new.load_rows(state)
         if state["fitted"] is not None:
-            found = _checked(state["fitted"], self.dim, self.noise_std)
+            found = checked_members(state["fitted"], self.dim, self.noise_std)
             new._frame, new._members, new._known = found
         if state["explained"] is not None:
             new._used, new._begun = list(map(checked_count, state["used"])), checked_count(state["begun"])
@@ -430,7 +431,7 @@ class Averaged(LabelledRows):
         self.__dict__.update(new.__dict__)
 
 
-def _plain(frame: Frame, members: list[Member], known: KnownNoise | None) -> dict[str, Any]:
+def plain_members(frame: Frame, members: list[Member], known: KnownNoise | None) -> dict[str, Any]:
     """What a fit found, as plain data."""
     return {
         **({} if known is None else {"label_std": known.label_std}),
@@ -442,7 +443,7 @@ def _plain(frame: Frame, members: list[Member], known: KnownNoise | None) -> dic
     }
 
 
-def _checked(
+def checked_members(
     parameters: Any, dim: int, noise_std: float | None
 ) -> tuple[Frame, list[Member], KnownNoise | None]:
     """What a fit found: the frame, the members, and where the noise is known the scale of labels."""

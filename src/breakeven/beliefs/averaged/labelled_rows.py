@@ -44,8 +44,6 @@ class LabelledRows:
         self._labels: list[float] = []
         self._noises: list[float | None] = []
         self._reference: float | None = None  # the noise that others are relative to
-            None  # the noise that others are relative to: the first, if none is given
-        )
         self._awaited: list[AwaitedLabel] = []
         self._sample: EvenSample | None = None
         self._kept: list[Array] = []

@@ -85,17 +85,17 @@ def propose(
     frame = moments.frame()
     places = frame.place(X)
     if len(y) >= AXES_FROM and frame.variation.sum() > 0.0:
-        axes = _axes(places, y, ratios, frame, start)
+        axes = fitted_axes(places, y, ratios, frame, start)
         frame = frame._replace(axes=np.vstack([frame.axes, axes]))
     members = all_members(len(frame.axes))
-    some = _spread(len(y), SCREENED)
+    some = spread(len(y), SCREENED)
     most = min(MOST, max(FEWEST, WORK // len(y)))
     if len(some) < len(y):
         members = _heaviest(members, frame, places[some], y[some], ratios[some], known, 3 * most)
     return frame, _heaviest(members, frame, places, y, ratios, known, most)
 
 
-def _spread(count: int, most: int) -> Array:
+def spread(count: int, most: int) -> Array:
     """At most so many indices, evenly spread over all."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
@@ -117,9 +117,9 @@ def _heaviest(
     return [members[i] for i in sorted(order)]
 
 
-def _axes(places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None) -> Array:
+def fitted_axes(places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None) -> Array:
     """How long each axis is, for the labels' evidence under one Matérn kernel."""
-    some = _spread(len(y), CLIMBED)
+    some = spread(len(y), CLIMBED)
     places, ratios = places[some], ratios[some]
     scale = LabelScale.of(y)
     plain, tamed = scale.targets(y[some])

@@ -1,0 +1,117 @@
+"""What every member makes of yes/no labels: Laplace's approximation of a logistic process, stacked.
+
+Notation: f the log odds of a yes, with the prior covariance K = s²·k + c: k the kernel of a member, s² its
+amplitude, c the variance of the constant, which is that of Beta(½, ½) in log odds, π². At the mode f = K·(y −
+p), with p = 1/(1 + exp(−f)) and W = p·(1 − p); G = (K + W⁻¹)⁻¹. At x the log odds have the mean k·(y − p) and
+the variance k(x, x) − k·Gk.
+
+The approximation is too cautious where one answer is rare. For the constant alone the exact answer is known,
+(yes + ½)/(n + 1), and so is its evidence. What the approximation adds to both there is taken off everywhere.
+"""
+
+from math import lgamma, log, pi
+from typing import NamedTuple
+
+import numpy as np
+
+from breakeven.beliefs.averaged.members import Frame, Kernels, Member, log_prior
+from breakeven.errors.expect import Array
+
+AMPLITUDES_OF_ODDS = (0.5, 2.0, 8.0, 32.0)  # s²: log odds of ±0.7 to ±6 are usual
+CONSTANT = pi**2
+NEWTON_STEPS = 50
+CLOSE = 1e-9  # a step of log odds that is none any more
+
+
+class OddsLook(NamedTuple):
+    """Log odds at a point as members see them: their means and variances, and their kernels with labels."""
+
+    k: Array
+    mean: Array
+    variance: Array
+
+
+class Odds:
+    """The members, the yes/no labels told as they see them, and their weights. The first is the constant."""
+
+    def __init__(self, members: list[Member], frame: Frame, places: Array, y: Array, ratios: Array) -> None:
+        self.kernels = Kernels(members, frame)
+        self.places = places
+        self._scale = np.array([0.0 if one.shape == 0 else AMPLITUDES_OF_ODDS[one.noise] for one in members])
+        K = self._scale[:, None, None] * self.kernels.between(places, places) + CONSTANT
+        self._find_modes(K, y, 1.0 / ratios)
+        self.yes, self.no = float((y / ratios).sum()), float(((1.0 - y) / ratios).sum())
+        known = self.yes + self.no
+        self.constant = (self.yes + 0.5) / (known + 1.0)
+        exact = _log_beta(self.yes + 0.5, self.no + 0.5) - _log_beta(0.5, 0.5)
+        evidence = self._evidence - self._evidence[0] + exact
+        first = self.look(places[0], places[:0])
+        approximate = _share(first.mean[:1], first.variance[:1])[0]
+        self._shift = float(_odds(self.constant) - _odds(approximate))
+        scores = evidence + np.array([log_prior(one) for one in members])
+        weights = np.exp(scores - scores.max())
+        self.weights: Array = weights / weights.sum()
+
+    def _find_modes(self, K: Array, y: Array, counts: Array) -> None:
+        """Newton's steps for all members at once; a label that counts `counts` weighs so much."""
+        f = np.zeros(K.shape[:2])
+        eye = np.eye(len(y))
+        for _ in range(NEWTON_STEPS):
+            p = 1.0 / (1.0 + np.exp(-f))
+            W = counts * p * (1.0 - p)
+            root = np.sqrt(np.maximum(W, 1e-12))
+            B = eye + root[:, :, None] * K * root[:, None, :]
+            b = W * f + counts * (y - p)
+            Kb = np.einsum("mij,mj->mi", K, b)
+            a = b - root * np.linalg.solve(B, (root * Kb)[:, :, None])[:, :, 0]
+            step = np.einsum("mij,mj->mi", K, a) - f
+            f = f + np.clip(step, -4.0, 4.0)
+            if np.abs(step).max() < CLOSE:
+                break
+        p = 1.0 / (1.0 + np.exp(-f))
+        root = np.sqrt(np.maximum(counts * p * (1.0 - p), 1e-12))
+        B = eye + root[:, :, None] * K * root[:, None, :]
+        self._pull: Array = counts * (y - p)
+        self._G: Array = root[:, :, None] * np.linalg.inv(B) * root[:, None, :]
+        likelihood = (counts * np.where(y > 0.5, -np.logaddexp(0.0, -f), -np.logaddexp(0.0, f))).sum(axis=1)
+        fit = np.einsum("mi,mi->m", f, self._pull)
+        self._evidence: Array = likelihood - 0.5 * fit - 0.5 * np.linalg.slogdet(B)[1]
+
+    def _covariances(self, points: Array, x: Array) -> Array:
+        return self._scale[:, None] * self.kernels.column(points, x) + CONSTANT
+
+    def look(self, x: Array, kept: Array) -> OddsLook:
+        """The log odds at a placed point."""
+        k = self._covariances(self.places, x)
+        own = self._scale * self.kernels.own(x[None])[:, 0] + CONSTANT
+        variance = own - np.einsum("mi,mij,mj->m", k, self._G, k)
+        return OddsLook(k, np.einsum("mi,mi->m", k, self._pull), np.maximum(variance, 0.0))
+
+    def shares(self, mean: Array, variance: Array) -> Array:
+        """The probability of a yes, member by member; that of the constant is exact."""
+        shares = _share(mean, variance, self._shift)
+        shares[0] = self.constant
+        return shares
+
+    def covariances(self, look: OddsLook, x: Array, looks: list[OddsLook], places: Array) -> Array:
+        """Of the log odds at x with those at each of some other points: members × points."""
+        joint = self._covariances(places, x)
+        reached = np.einsum("mij,mj->mi", self._G, look.k)
+        gone = np.stack([np.einsum("mi,mi->m", one.k, reached) for one in looks], axis=1)
+        covariances: Array = joint - gone
+        return covariances
+
+
+def _share(mean: Array, variance: Array, shift: float = 0.0) -> Array:
+    """The probability of a yes for normal log odds, by MacKay's approximation."""
+    shrunk = mean / np.sqrt(1.0 + pi / 8.0 * variance) + shift
+    shares: Array = 1.0 / (1.0 + np.exp(-shrunk))
+    return shares
+
+
+def _odds(share: float) -> float:
+    return log(share / (1.0 - share))
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
