@@ -19,14 +19,16 @@ from breakeven.errors.expect import Array
 
 AMPLITUDES_OF_ODDS = (0.5, 2.0, 8.0, 32.0)  # s²: log odds of ±0.7 to ±6 are usual
 CONSTANT = pi**2
-NEWTON_STEPS = 50
-CLOSE = 1e-9  # a step of log odds that is none any more
+NEWTON_STEPS = 30
+CLOSE = 1e-6  # a step of log odds that is none any more
 
 
 class OddsLook(NamedTuple):
-    """Log odds at a point as members see them: their means and variances, and their kernels with labels."""
+    """Log odds at some points as members see them: members × points, or members × points × labels."""
 
+    places: Array
     k: Array
+    reached: Array  # Gk
     mean: Array
     variance: Array
 
@@ -45,8 +47,8 @@ class Odds:
         self.constant = (self.yes + 0.5) / (known + 1.0)
         exact = _log_beta(self.yes + 0.5, self.no + 0.5) - _log_beta(0.5, 0.5)
         evidence = self._evidence - self._evidence[0] + exact
-        first = self.look(places[0], places[:0])
-        approximate = _share(first.mean[:1], first.variance[:1])[0]
+        first = self.look(places[:1])
+        approximate = float(_share(first.mean[0], first.variance[0])[0])
         self._shift = float(_odds(self.constant) - _odds(approximate))
         scores = evidence + np.array([log_prior(one) for one in members])
         weights = np.exp(scores - scores.max())
@@ -77,27 +79,33 @@ class Odds:
         fit = np.einsum("mi,mi->m", f, self._pull)
         self._evidence: Array = likelihood - 0.5 * fit - 0.5 * np.linalg.slogdet(B)[1]
 
-    def _covariances(self, points: Array, x: Array) -> Array:
-        return self._scale[:, None] * self.kernels.column(points, x) + CONSTANT
+    def look(self, places: Array) -> OddsLook:
+        """The log odds at placed points."""
+        k = np.ascontiguousarray(self.kernels.between(self.places, places).transpose(0, 2, 1))
+        k = self._scale[:, None, None] * k + CONSTANT
+        reached = np.matmul(k, self._G)
+        own = self._scale[:, None] * self.kernels.own(places) + CONSTANT
+        variance = np.maximum(own - np.einsum("mri,mri->mr", k, reached), 0.0)
+        return OddsLook(places, k, reached, np.einsum("mri,mi->mr", k, self._pull), variance)
 
-    def look(self, x: Array, kept: Array) -> OddsLook:
-        """The log odds at a placed point."""
-        k = self._covariances(self.places, x)
-        own = self._scale * self.kernels.own(x[None])[:, 0] + CONSTANT
-        variance = own - np.einsum("mi,mij,mj->m", k, self._G, k)
-        return OddsLook(k, np.einsum("mi,mi->m", k, self._pull), np.maximum(variance, 0.0))
-
-    def shares(self, mean: Array, variance: Array) -> Array:
-        """The probability of a yes, member by member; that of the constant is exact."""
-        shares = _share(mean, variance, self._shift)
+    def shares(self, look: OddsLook) -> Array:
+        """The probability of a yes, for members and points; that of the constant is exact."""
+        shares = _share(look.mean, look.variance, self._shift)
         shares[0] = self.constant
         return shares
 
-    def covariances(self, look: OddsLook, x: Array, looks: list[OddsLook], places: Array) -> Array:
-        """Of the log odds at x with those at each of some other points: members × points."""
-        joint = self._covariances(places, x)
-        reached = np.einsum("mij,mj->mi", self._G, look.k)
-        gone = np.stack([np.einsum("mi,mi->m", one.k, reached) for one in looks], axis=1)
+    def variances(self, look: OddsLook, shares: Array) -> Array:
+        """The variance of each probability; that of the constant is exact."""
+        doubt = shares * (1.0 - shares)
+        variances: Array = doubt * doubt * look.variance / (1.0 + doubt * look.variance)
+        variances[0] = doubt[0] / (self.yes + self.no + 2.0)
+        return variances
+
+    def covariances(self, here: OddsLook, there: OddsLook) -> Array:
+        """Of the log odds at one point with those at each of some others: members × points."""
+        x = here.places[0]
+        joint = self._scale[:, None] * self.kernels.column(there.places, x) + CONSTANT
+        gone = np.matmul(there.k, here.reached[:, 0, :, None])[:, :, 0]
         covariances: Array = joint - gone
         return covariances
 

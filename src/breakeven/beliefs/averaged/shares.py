@@ -7,15 +7,15 @@ probabilities. docs/yes-no.md derives what labels save.
 """
 
 from math import inf, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.averaged.averaged import ROUGHEST, checked_members, plain_members
-from breakeven.beliefs.averaged.labelled_rows import LabelledRows
+from breakeven.beliefs.averaged.labelled_rows import LabelledRows, checked_count
 from breakeven.beliefs.averaged.members import NULL_MEMBER, all_members
-from breakeven.beliefs.averaged.odds import Odds, OddsLook
+from breakeven.beliefs.averaged.odds import Odds
 from breakeven.beliefs.averaged.proposing import AXES_FROM, Moments, fitted_axes, spread
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.gp.blas import one_thread
@@ -24,32 +24,53 @@ from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import EVEN, Prediction, Saving, Traits, View, checked_level
 
-MOST_YES_NO = 400  # labels that are looked at: each tell costs their cube
-MOST_MEMBERS, MEMBERS_TIMES_LABELS = 24, 1_200
+MOST_YES_NO = 300  # labels that are looked at
+EVERY = 0.03  # growth of the labels at which they are taken in
+MOST_AHEAD = 64  # labels awaited that are counted, the latest
+MOST_MEMBERS, MEMBERS_TIMES_LABELS = 16, 1_000
+LEAST_TOLD = 1e-3  # part of the arrivals to come that is worth a thought
 SEEN_FIRST = 64  # labels on which all members are weighed
 LEAST_STRENGTH = 1.0  # of a Beta: less is known of nothing
 YES_NO_STD = 0.5  # the most that the std of a yes/no label can be
 
 
-class Betas(NamedTuple):
-    """Probabilities of a yes at some points: means, variances, and their covariance with one at x."""
+class Betas:
+    """The probabilities of a yes at some points, each as a Beta of the same mean and variance."""
 
-    mean: Array
-    variance: Array
+    def __init__(self, odds: Odds, places: Array) -> None:
+        self.look = odds.look(places)
+        self.shares = odds.shares(self.look)
+        self.variances = odds.variances(self.look, self.shares)
+        self.mean: Array = odds.weights @ self.shares
+        self.variance: Array = odds.weights @ (self.variances + (self.shares - self.mean) ** 2)
 
-    def known(self) -> tuple[Array, Array]:
-        """As many yeses and noes as say the same."""
+    def known(self) -> list[tuple[float, float]]:
+        """As many yeses and noes as say the same, to two digits."""
         doubt = self.mean * (1.0 - self.mean)
         strength = np.maximum(doubt / np.maximum(self.variance, 1e-300) - 1.0, LEAST_STRENGTH)
-        return self.mean * strength, (1.0 - self.mean) * strength
+        pairs = zip((self.mean * strength).tolist(), ((1.0 - self.mean) * strength).tolist(), strict=True)
+        return [(float(f"{yes:.2g}"), float(f"{no:.2g}")) for yes, no in pairs]
+
+    def correlation(self, odds: Odds, here: "Betas") -> Array:
+        """Of the probability at one point with that at each of these."""
+        slopes = np.sqrt(self.variances / np.maximum(self.look.variance, 1e-300))
+        slope = np.sqrt(here.variances / np.maximum(here.look.variance, 1e-300))
+        joint = odds.covariances(here.look, self.look) * slope * slopes
+        joint[0] = np.sqrt(self.variances[0] * here.variances[0])
+        joint += (here.shares - here.mean) * (self.shares - self.mean)
+        spread = np.sqrt(np.maximum(here.variance * self.variance, 1e-300))
+        return np.clip(odds.weights @ joint / spread, 0.0, 1.0)
 
 
 class RowStakes(Saving, frozen=True, gc=False):
-    """What a yes/no label of a row saves: at once the expected cost of its answer, later what it changes."""
+    """What a yes/no label of a row saves: at once the expected cost of its answer, later what it changes.
 
-    known: tuple[tuple[float, float], ...] = ()  # at each arrival to come, as yeses and noes
-    told: tuple[float, ...] = ()  # the part of a label that this one says there
-    ahead: tuple[int, ...] = ()  # labels awaited that will be known there
+    Of arrivals to come, some are alike: the same is `known` of them, as yeses and noes, and as many labels
+    awaited are `ahead`. `told` is the part of them to which this label says as much as to itself.
+    """
+
+    alike: tuple[tuple[tuple[float, float], int], ...] = ()
+    told: tuple[float, ...] = ()
     miss: float = 1.0
     alarm: float = 1.0
 
@@ -59,24 +80,23 @@ class RowStakes(Saving, frozen=True, gc=False):
         Several labels may pay together where one alone changes no answer: so each has its part of the most
         that any number of them saves.
         """
-        if not self.known:
-            return 0.0
-        saved = 0.0
-        for (yes, no), told, ahead in zip(self.known, self.told, self.ahead, strict=True):
-            if told > 1e-3:
-                saved += told * each_of_several(yes, no, ahead, self.miss, self.alarm, price, float(left))
-        return saved / len(self.known)
+        costs = self.miss, self.alarm, price, float(left)
+        return sum(
+            told * each_of_several(yes, no, ahead, *costs)
+            for ((yes, no), ahead), told in zip(self.alike, self.told, strict=True)
+            if told > LEAST_TOLD
+        )
 
 
 class SharesView(View):
     """A rule's view of one arrival."""
 
     belief: Any = None
-    point: Any = None
+    seen: Any = None  # the Betas there
 
     def saves(self, noise_std: float) -> Saving:
         """What a label would take off the expected cost of answers."""
-        saving: Saving = self.belief.saving(self.point)
+        saving: Saving = self.belief.saving(self)
         return saving
 
 
@@ -102,9 +122,9 @@ class AveragedShares(LabelledRows):
         self.level = checked_level(level)
         exponent = ROUGHEST.exponent(self.dim)
         self.traits = Traits(YES_NO_STD, exponent, theory.gp_unit(YES_NO_STD), YES_NO_STD, self.dim)
+        self._seen = 0  # labels that the members have seen
         self._odds: Odds | None = None
-        self._coming: Coming | None = None
-        self._narrowing: Coming | None = None
+        self._coming: tuple[Betas, Array] | None = None  # at arrivals to come, and labels ahead there
 
     def aim(self, level: float) -> None:
         """Answer yes where its probability exceeds 1 − level from now on."""
@@ -121,95 +141,114 @@ class AveragedShares(LabelledRows):
 
     def look(self, point: Any) -> View:
         """The prediction there, and how unsure its probability is once the labels awaited have come."""
-        prediction = self.predict(point)
+        seen = self._betas([point])
+        prediction = self._predict(seen)
         uncertainty = prediction.std / sqrt(1.0 + len(self._awaited) / (self.labels + 1.0))
         view = SharesView(uncertainty, prediction, None, self.asked, self.traits)
-        view.belief, view.point = self, point
+        view.belief, view.seen = self, seen
         return view
 
     def predict(self, point: Any) -> Prediction:
         """The answer and the probability of a yes, given the labels told."""
-        mean, variance = self._share(point)
+        return self._predict(self._betas([point]))
+
+    def _betas(self, points: list[Array]) -> Betas | None:
+        """What is known there; None while only the constant is."""
+        if self._odds is None or self._frame is None:
+            return None
+        with one_thread:
+            return Betas(self._odds, self._frame.place(np.array(points)))
+
+    def _constant(self) -> tuple[float, float]:
+        """What all labels together say: yeses and noes, with a half each before the first."""
+        yes = float(sum(self._labels))
+        return yes + 0.5, self.labels - yes + 0.5
+
+    def _predict(self, seen: Betas | None) -> Prediction:
+        if seen is None:
+            yes, no = self._constant()
+            mean = yes / (yes + no)
+            variance = mean * (1.0 - mean) / (yes + no + 1.0)
+        else:
+            mean, variance = float(seen.mean[0]), float(seen.variance[0])
         answer = 1.0 if mean > 1.0 - self.level else 0.0
         return Prediction(answer, sqrt(variance), YES_NO_STD, probability=mean)
-
-    def _share(self, point: Any) -> tuple[float, float]:
-        """The mean and the variance of the probability of a yes."""
-        if self._odds is None or self._frame is None:
-            yes = sum(self._labels) + 0.5
-            known = self.labels + 1.0
-            return yes / known, yes * (known - yes) / known**2 / (known + 1.0)
-        with one_thread:
-            place = self._frame.place(point)
-            looked = self._odds.look(place, place[None][:0])
-            shares = self._odds.shares(looked.mean, looked.variance)
-            return self._average(shares, self._variances(shares, looked.variance))
-
-    def _variances(self, shares: Array, odds_variance: Array) -> Array:
-        """The variance of each member's probability; that of the constant is exact."""
-        assert self._odds is not None
-        doubt = shares * (1.0 - shares)
-        variances: Array = doubt * doubt * odds_variance / (1.0 + doubt * odds_variance)
-        variances[0] = doubt[0] / (self._odds.yes + self._odds.no + 2.0)
-        return variances
-
-    def _average(self, shares: Array, variances: Array) -> tuple[float, float]:
-        assert self._odds is not None
-        weights = self._odds.weights
-        mean = float(weights @ shares)
-        return mean, float(weights @ (variances + (shares - mean) ** 2))
 
     def rank(
         self, point: Any, y: float, noise_std: float | None = None, age: int = 0
     ) -> tuple[float, float] | None:
         """The probability of a label below y, and of y itself."""
-        share = self._share(point)[0]
+        share = self.predict(point).probability
+        assert share is not None
         return (0.0, 1.0 - share) if y < 0.5 else (1.0 - share, share)
 
-    def saving(self, point: Any) -> Saving:
+    def saving(self, view: SharesView) -> Saving:
         """What a label there would take off the expected cost of answers."""
-        mean, _ = self._share(point)
+        mean = view.prediction.probability
+        assert mean is not None
         miss, alarm = 2.0 * self.level, 2.0 * (1.0 - self.level)
         here = min(miss * mean, alarm * (1.0 - mean))
-        known, told, ahead = self._reach(point)
-        stakes = (known, told, ahead, miss, alarm)
-        return RowStakes(here, 0.0, 0.0, inf, here, None, *stakes)
+        alike, told = self._reach(view.seen)
+        return RowStakes(here, 0.0, 0.0, inf, here, None, alike, told, miss, alarm)
 
-    def _reach(self, point: Any) -> tuple[Any, Any, Any]:
-        """What is known at the arrivals to come, and how far a label there, and those awaited, reach them."""
-        if self._odds is None or self._frame is None:
-            yes = sum(self._labels) + 0.5
-            return ((yes, self.labels + 1.0 - yes),), (1.0,), (len(self._awaited),)
+    def _reach(self, seen: Betas | None) -> tuple[Any, Any]:
+        """Which arrivals to come are alike, and the part of each kind that a label here speaks of."""
+        if seen is None or self._odds is None:
+            return ((self._constant(), len(self._awaited)),), (1.0,)
         with one_thread:
             if self._coming is None:
-                self._coming = Coming.of(self, self._kept or [point])
-            coming = self._coming
-            told = coming.correlation(self, point) ** 2
-            ahead = np.zeros(len(told))
-            for one in self._awaited[-SEEN_FIRST:]:
-                ahead += coming.correlation(self, one.point) ** 2
-        return coming.known, tuple(told.tolist()), tuple(ahead.round().astype(int).tolist())
+                self._coming = self._look_ahead()
+            coming, ahead = self._coming
+            if not len(coming.mean):
+                return ((seen.known()[0], len(self._awaited)),), (1.0,)
+            told = coming.correlation(self._odds, seen) ** 2 / len(ahead)
+        alike: dict[tuple[tuple[float, float], int], float] = {}
+        for known, count, part in zip(coming.known(), ahead.tolist(), told.tolist(), strict=True):
+            alike[known, count] = alike.get((known, count), 0.0) + part
+        return tuple(alike), tuple(alike.values())
+
+    def _look_ahead(self) -> tuple[Betas, Array]:
+        """What is known at the arrivals to come, and how many labels awaited speak of each."""
+        assert self._odds is not None
+        assert self._frame is not None
+        kept = np.array(self._kept).reshape(len(self._kept), self.dim)
+        coming = Betas(self._odds, self._frame.place(kept))
+        ahead = np.zeros(len(kept))
+        for one in self._awaited[-MOST_AHEAD:]:
+            here = self._betas([one.point])
+            assert here is not None
+            ahead += coming.correlation(self._odds, here) ** 2
+        return coming, ahead.round().astype(int)
 
     # -- changes -------------------------------------------------------------------------------------
 
     def _rebuild(self) -> None:
         """Take the labels in, or an even part of too many."""
         self._odds = self._coming = None
-        if self._frame is None or self.labels < ENOUGH_TO_FIT:
-            return
-        used = self._even_part(MOST_YES_NO)
-        y, ratios = (
-            np.array([self._labels[i] for i in used]),
-            np.array([max(self._ratio(self._noises[i]), 1.0) for i in used]),
-        )
+        self._seen = self.labels
+        if self._frame is not None and self.labels >= ENOUGH_TO_FIT:
+            self._take_in()
+
+    def _take_in(self) -> None:
+        """Let the members see the first so many labels."""
+        assert self._frame is not None
+        used = spread(self._seen, MOST_YES_NO).tolist()
+        y = np.array([self._labels[i] for i in used])
+        ratios = np.array([max(self._ratio(self._noises[i]), 1.0) for i in used])
         with one_thread:
             places = self._frame.place(np.array([self._points[i] for i in used]))
             self._odds = Odds(self._members, self._frame, places, y, ratios)
 
-    _grow = _relearn = _rebuild
+    def _grow(self) -> None:
+        """All labels are taken in anew, which costs their cube: so, of many, only every few percent."""
+        if self._odds is None or self.labels >= (1.0 + EVERY) * self._seen:
+            self._rebuild()
+        self._coming = None
+
+    _relearn = _rebuild
 
     def _await(self) -> None:
-        """Labels awaited are looked at when a saving is asked for."""
+        self._coming = None
 
     def _keep(self, point: Array | None, stay: list[int]) -> None:
         self._coming = None
@@ -261,7 +300,7 @@ class AveragedShares(LabelledRows):
     def state(self) -> dict[str, Any]:
         """Labels, arrivals kept and members; what follows from them is computed again by `load`."""
         fitted = None if self._frame is None else plain_members(self._frame, self._members, None)
-        return {**self.rows_state(), "fitted": fitted}
+        return {**self.rows_state(), "fitted": fitted, "seen": self._seen}
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave; raises where its parts do not fit together."""
@@ -273,56 +312,9 @@ class AveragedShares(LabelledRows):
             new._frame, new._members, _ = checked_members(state["fitted"], self.dim, None)
             if new._members[0] != NULL_MEMBER:
                 raise ValueError("expected the constant first")
-        new._rebuild()
+        new._seen = checked_count(state["seen"])
+        if new._seen > new.labels:
+            raise ValueError("expected labels that were told")
+        if new._frame is not None and new._seen >= ENOUGH_TO_FIT:
+            new._take_in()
         self.__dict__.update(new.__dict__)
-
-
-class Coming(NamedTuple):
-    """What is known at the arrivals that stand for those to come."""
-
-    places: Array
-    looks: list[OddsLook]
-    shares: Array  # members × arrivals
-    mean: Array
-    variance: Array
-    known: tuple[tuple[float, float], ...]
-
-    @staticmethod
-    def of(belief: AveragedShares, points: list[Array]) -> "Coming":
-        """Look at these points."""
-        odds, frame = belief._odds, belief._frame
-        assert odds is not None
-        assert frame is not None
-        places = frame.place(np.array(points))
-        looks = [odds.look(place, places[:0]) for place in places]
-        shares = np.stack([odds.shares(one.mean, one.variance) for one in looks], axis=1)
-        spreads = [
-            belief._average(shares[:, i], belief._variances(shares[:, i], one.variance))
-            for i, one in enumerate(looks)
-        ]
-        mean, variance = np.array(spreads).T
-        yes, no = Betas(mean, variance).known()
-        rounded = [(float(f"{a:.3g}"), float(f"{b:.3g}")) for a, b in zip(yes, no, strict=True)]
-        return Coming(places, looks, shares, mean, variance, tuple(rounded))
-
-    def correlation(self, belief: AveragedShares, point: Array) -> Array:
-        """Of the probability of a yes at a point with that at each arrival to come."""
-        odds, frame = belief._odds, belief._frame
-        assert odds is not None
-        assert frame is not None
-        place = frame.place(point)
-        looked = odds.look(place, self.places[:0])
-        shares = odds.shares(looked.mean, looked.variance)
-        mean, variance = belief._average(shares, belief._variances(shares, looked.variance))
-        joint = odds.covariances(looked, place, self.looks, self.places)
-        spreads = np.stack([one.variance for one in self.looks], axis=1)
-        scale = np.sqrt(belief._variances(shares, looked.variance) / np.maximum(looked.variance, 1e-300))
-        there = np.stack(
-            [belief._variances(self.shares[:, i], one.variance) for i, one in enumerate(self.looks)], axis=1
-        )
-        joint = joint * scale[:, None] * np.sqrt(there / np.maximum(spreads, 1e-300))
-        joint[0] = np.sqrt(there[0] * belief._variances(shares, looked.variance)[0])
-        joint = joint + (shares - mean)[:, None] * (self.shares - self.mean)
-        together = odds.weights @ joint
-        correlation = together / np.sqrt(np.maximum(variance * self.variance, 1e-300))
-        return np.clip(correlation, 0.0, 1.0)
