@@ -8,6 +8,7 @@ from breakeven import (
     Always,
     Audit,
     Averaged,
+    AveragedShares,
     Budget,
     Cells,
     GaussianProcess,
@@ -100,6 +101,8 @@ AVERAGED = {
 def learners():
     for name, arguments in AVERAGED.items():
         yield f"averaged-{name}", partial(Learner, Averaged(2), **arguments, keep=20)
+    for name in ("threshold", "value"):
+        yield f"averaged shares-{name}", partial(Learner, AveragedShares(2), **AVERAGED[name], keep=20)
     for belief_name, belief in FIXED.items():
         for rule_name, rule in RULES.items():
             for warmup in (0, 3) if rule_name == "threshold" else (0,):

@@ -13,6 +13,7 @@ from breakeven import (
     Always,
     Audit,
     Averaged,
+    AveragedShares,
     Budget,
     Cells,
     GaussianProcess,
@@ -30,6 +31,7 @@ from breakeven import (
     algorithm1,
     algorithm2,
 )
+from breakeven.beliefs import Choosy
 from breakeven.learner.snapshot import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent
@@ -65,6 +67,7 @@ KINDS = {
         GaussianProcess(2, 0.3, forgetting=20.0), Value(reservoir=16), label_cost=0.3
     ),
     "averaged": lambda: Learner(Averaged(2), Value(60, scored="labels", lessons=False), label_cost=0.3),
+    "averaged-shares": lambda: Learner(AveragedShares(2), Value(60, scored="labels"), label_cost=0.3),
     "dictionary": lambda: Learner(
         GaussianProcess(2, 0.3, capacity="auto", tolerance=1e-3), Threshold(), label_cost=0.01
     ),
@@ -79,12 +82,17 @@ KINDS = {
 }
 
 
+def yes_no(learner):
+    return isinstance(learner.belief, Choosy)
+
+
 def arrivals(learner, seed):
     random = np.random.default_rng(seed)
     types = type(learner.belief) is TypeMeans
     for _ in range(10_000):
         x = f"type {random.integers(5)}" if types else random.random(2).tolist()
-        yield x, float(random.normal()) + (0.0 if types else float(np.sin(4 * x[0])))
+        y = float(random.normal()) + (0.0 if types else float(np.sin(4 * x[0])))
+        yield x, float(y > 0.0) if yes_no(learner) else y
 
 
 def lived(kind):
@@ -103,7 +111,7 @@ def lived(kind):
     told = [str(i) for i in range(1, ROUNDS) if learner.state.book.find(str(i)) is not None]
     for id in told:
         if learner.state.book.find(id).y is not None:
-            learner.correct(id, 0.25)
+            learner.correct(id, 1.0 if yes_no(learner) else 0.25)
             break
     for id in [*learner.awaited][:1]:
         learner.withdraw(id)

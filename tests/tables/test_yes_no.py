@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from breakeven import GaussianProcess, TypeMeans, TypeShares, from_table
-from breakeven.beliefs import recognised
+from breakeven import AveragedShares, TypeMeans, TypeShares, from_table
 from breakeven.errors import BreakevenError, InvalidInput
 
 CASES = 400
@@ -138,11 +137,9 @@ def test_rows_read_later_are_read_as_the_table_was():
         columns.label("maybe")
 
 
-def test_a_belief_for_rows_is_slotted_in_at_one_place(monkeypatch):
-    """Here the other belief is a process as well: what matters is that it is made, and answers."""
-    monkeypatch.setattr(recognised, "YES_NO_ROWS", lambda dim: GaussianProcess(dim, 0.5))
+def test_rows_have_a_belief_for_yes_no_labels():
     frame = pl.DataFrame({"x": np.linspace(0.0, 1.0, 60), "y": [0, 1] * 30})
     asked = {"label": "y", "cost": 0.01, "sweep": False, "rule": "always"}
     outcome = from_table(frame, **asked)
     assert outcome.learner.belief.describe()["labels"] == "yes/no"
-    assert type(from_table(frame, labels="yes/no", **asked).learner.belief) is GaussianProcess
+    assert type(from_table(frame, labels="yes/no", **asked).learner.belief) is AveragedShares

@@ -5,7 +5,7 @@ or 1 like all before it, the second one answers. The first label that is neither
 learner goes on with the belief for numbers alone. Both turns are events, `Fitted` with the kind of labels.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,15 +18,8 @@ from breakeven.values import Prediction, Traits, View
 ENOUGH_TO_RECOGNISE = 5  # labels told: fewer zeros and ones may be the first of other numbers
 YES_NO_VALUES = (0.0, 1.0)
 
-YES_NO_ROWS: Callable[[int], Belief] | None = None  # makes the belief for yes/no labels of rows of numbers
-
 LabelKind = Literal["numbers", "yes/no"]
 PARTS = ("numbers", "yes_no")
-
-
-def yes_no_rows(dim: int) -> Belief | None:
-    """The belief for yes/no labels of rows of so many numbers; None where there is none yet."""
-    return None if YES_NO_ROWS is None else YES_NO_ROWS(dim)
 
 
 class Recognised:

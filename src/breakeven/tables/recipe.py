@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from breakeven.beliefs import Belief, Choosy, Recognised, TypeMeans, TypeShares, untuned
+from breakeven.beliefs import AveragedShares, Belief, Choosy, Recognised, TypeMeans, TypeShares, untuned
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.gp import kernel_named
-from breakeven.beliefs.recognised import YES_NO_VALUES, yes_no_rows
+from breakeven.beliefs.recognised import YES_NO_VALUES
 from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.rules import Always, Budget, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
@@ -37,8 +37,8 @@ class Start(NamedTuple):
 
 def start(cases: Cases, options: Options, seeds: Cases | None = None) -> Start:
     """The learner for these cases; `seeds` are labels already owned, and are learnt for nothing."""
-    if options.labels == "yes/no" and (certain := yes_no_belief(cases)) is not None:
-        return Start(_learnt(certain, cases, options, seeds), YES_NO)
+    if options.labels == "yes/no":
+        return Start(_learnt(yes_no_belief(cases), cases, options, seeds), YES_NO)
     if cases.columns.type_column is None:
         return Start(_process(cases, options, seeds), "fitted" if options.noise_std is None else "given")
     belief = recognised(type_means(options, seeds), cases, options, seeds)
@@ -68,11 +68,11 @@ def _learnt(belief: Belief, cases: Cases, options: Options, seeds: Cases | None)
 # -- yes/no labels -----------------------------------------------------------------------------------------
 
 
-def yes_no_belief(cases: Cases) -> Belief | None:
-    """The belief for yes/no labels of these cases; None where there is none yet."""
+def yes_no_belief(cases: Cases) -> Belief:
+    """The belief for yes/no labels of these cases."""
     if cases.columns.type_column is not None:
         return TypeShares(prior_strength="learn")
-    return yes_no_rows(cases.columns.dim)
+    return AveragedShares(cases.columns.dim)
 
 
 def recognised(numbers: Belief, cases: Cases, options: Options, owned: Cases | None) -> Belief:
@@ -80,9 +80,9 @@ def recognised(numbers: Belief, cases: Cases, options: Options, owned: Cases | N
 
     It has the `owned` labels already, and the other one learns them here.
     """
-    yes_no = None if options.labels == "numbers" else yes_no_belief(cases)
-    if yes_no is None or not all(y in YES_NO_VALUES for _, y in labels_of(owned)):
+    if options.labels == "numbers" or not all(y in YES_NO_VALUES for _, y in labels_of(owned)):
         return numbers
+    yes_no = yes_no_belief(cases)
     for point, y in labels_of(owned):
         yes_no.learn(yes_no.point(point), y)
     return Recognised(numbers, yes_no)

@@ -18,9 +18,9 @@ from breakeven.beliefs.averaged.members import Frame, Kernels, Member, log_prior
 from breakeven.errors.expect import Array
 
 AMPLITUDES_OF_ODDS = (0.5, 2.0, 8.0, 32.0)  # s²: log odds of ±0.7 to ±6 are usual
-CONSTANT = pi**2
-NEWTON_STEPS = 30
-CLOSE = 1e-6  # a step of log odds that is none any more
+CONSTANT_VARIANCE = pi**2
+MOST_STEPS = 30
+NO_STEP = 1e-6  # a step of log odds that is none any more
 
 
 class OddsLook(NamedTuple):
@@ -40,7 +40,7 @@ class Odds:
         self.kernels = Kernels(members, frame)
         self.places = places
         self._scale = np.array([0.0 if one.shape == 0 else AMPLITUDES_OF_ODDS[one.noise] for one in members])
-        K = self._scale[:, None, None] * self.kernels.between(places, places) + CONSTANT
+        K = self._scale[:, None, None] * self.kernels.between(places, places) + CONSTANT_VARIANCE
         self._find_modes(K, y, 1.0 / ratios)
         self.yes, self.no = float((y / ratios).sum()), float(((1.0 - y) / ratios).sum())
         known = self.yes + self.no
@@ -58,7 +58,7 @@ class Odds:
         """Newton's steps for all members at once; a label that counts `counts` weighs so much."""
         f = np.zeros(K.shape[:2])
         eye = np.eye(len(y))
-        for _ in range(NEWTON_STEPS):
+        for _ in range(MOST_STEPS):
             p = 1.0 / (1.0 + np.exp(-f))
             W = counts * p * (1.0 - p)
             root = np.sqrt(np.maximum(W, 1e-12))
@@ -68,7 +68,7 @@ class Odds:
             a = b - root * np.linalg.solve(B, (root * Kb)[:, :, None])[:, :, 0]
             step = np.einsum("mij,mj->mi", K, a) - f
             f = f + np.clip(step, -4.0, 4.0)
-            if np.abs(step).max() < CLOSE:
+            if np.abs(step).max() < NO_STEP:
                 break
         p = 1.0 / (1.0 + np.exp(-f))
         root = np.sqrt(np.maximum(counts * p * (1.0 - p), 1e-12))
@@ -82,9 +82,9 @@ class Odds:
     def look(self, places: Array) -> OddsLook:
         """The log odds at placed points."""
         k = np.ascontiguousarray(self.kernels.between(self.places, places).transpose(0, 2, 1))
-        k = self._scale[:, None, None] * k + CONSTANT
+        k = self._scale[:, None, None] * k + CONSTANT_VARIANCE
         reached = np.matmul(k, self._G)
-        own = self._scale[:, None] * self.kernels.own(places) + CONSTANT
+        own = self._scale[:, None] * self.kernels.own(places) + CONSTANT_VARIANCE
         variance = np.maximum(own - np.einsum("mri,mri->mr", k, reached), 0.0)
         return OddsLook(places, k, reached, np.einsum("mri,mi->mr", k, self._pull), variance)
 
@@ -104,7 +104,7 @@ class Odds:
     def covariances(self, here: OddsLook, there: OddsLook) -> Array:
         """Of the log odds at one point with those at each of some others: members × points."""
         x = here.places[0]
-        joint = self._scale[:, None] * self.kernels.column(there.places, x) + CONSTANT
+        joint = self._scale[:, None] * self.kernels.column(there.places, x) + CONSTANT_VARIANCE
         gone = np.matmul(there.k, here.reached[:, 0, :, None])[:, :, 0]
         covariances: Array = joint - gone
         return covariances

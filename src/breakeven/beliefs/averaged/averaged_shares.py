@@ -26,7 +26,7 @@ from breakeven.values import EVEN, Prediction, Saving, Traits, View, checked_lev
 
 MOST_YES_NO = 300  # labels that are looked at
 EVERY = 0.03  # growth of the labels at which they are taken in
-MOST_AHEAD = 64  # labels awaited that are counted, the latest
+COUNTED_AHEAD = 64  # labels awaited that are counted, the latest
 MOST_MEMBERS, MEMBERS_TIMES_LABELS = 16, 1_000
 LEAST_TOLD = 1e-3  # part of the arrivals to come that is worth a thought
 SEEN_FIRST = 64  # labels on which all members are weighed
@@ -214,7 +214,7 @@ class AveragedShares(LabelledRows):
         kept = np.array(self._kept).reshape(len(self._kept), self.dim)
         coming = Betas(self._odds, self._frame.place(kept))
         ahead = np.zeros(len(kept))
-        for one in self._awaited[-MOST_AHEAD:]:
+        for one in self._awaited[-COUNTED_AHEAD:]:
             here = self._betas([one.point])
             assert here is not None
             ahead += coming.correlation(self._odds, here) ** 2
