@@ -103,6 +103,37 @@ def test_odd_labels_break_nothing(labels):
     assert one.belief.labels >= 3
 
 
+def test_equal_labels_are_looked_at_a_few_dozen_times_whatever_they_cost():
+    asked = []
+    for cost in (1e-3, 1.0, 1e3):
+        one = Learner(Averaged(2), Value(horizon=3_000, scored="labels"), label_cost=cost)
+        for x in np.random.default_rng(1).standard_normal((300, 2)):
+            decision = one.decide(x)
+            assert decision.prediction.mean in (0.0, 4.0)  # 0 before the first label
+            if decision.wants_label:
+                one.tell(decision.id, 4.0)
+        asked.append(one.belief.labels)
+    assert 20 < asked[0] < 150
+    assert asked == [asked[0]] * 3
+
+
+def test_labels_that_are_mostly_zero_are_not_believed_to_be_zero():
+    """Rare and costly exceptions: labels go on being bought, as each saves more than it costs."""
+    random = np.random.default_rng(5)
+    X, large = random.standard_normal((250, 2)), random.random(250) < 0.15
+    y = np.where(large, random.exponential(100.0, 250), 0.0)
+    one, decisions = lived(X, y, label_cost=4.0)
+    assert sum(d.wants_label for d in decisions) > 180
+    prediction = one.predict(X[0])
+    assert prediction.mean == 0.0
+    assert prediction.interval(0.5, of="label") == (0.0, 0.0)
+    assert prediction.interval(0.99, of="label")[1] > 50.0
+    below, equal = one.belief.rank(one.belief.point(X[0]), 0.0)
+    assert below == pytest.approx(0.0, abs=0.01)
+    assert 0.7 < equal < 0.95
+    assert Learner.restore(one.snapshot()).decide(X[1]) == one.decide(X[1])
+
+
 @pytest.mark.parametrize(
     "points",
     [np.ones((60, 2)), np.column_stack([POINTS[:, 0]] * 2), RANDOM.standard_normal((60, 40)), POINTS.round()],

@@ -5,15 +5,17 @@ axes and noise all answer, and count by how well they would have foretold each l
 answer is the median of the average; its quantiles say how sure it is. docs/belief.md has it on one page.
 """
 
-from math import inf, isfinite, sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
 from breakeven import theory
+from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
-from breakeven.beliefs.averaged.labelled_rows import LabelledRows, checked_count
-from breakeven.beliefs.averaged.members import NOISES, SHAPES, Frame, Member
+from breakeven.beliefs.averaged.common_label import CommonLabel, common_label
+from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
+from breakeven.beliefs.averaged.members import NOISES, NULL_MEMBER, SHAPES, Frame, Member
 from breakeven.beliefs.averaged.mixture import (
     NODE_LEVELS,
     NODE_WEIGHTS,
@@ -24,11 +26,16 @@ from breakeven.beliefs.averaged.mixture import (
     unit_error,
 )
 from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, KnownNoise, LabelScale, Look, Posterior
-from breakeven.beliefs.averaged.proposing import Moments, propose
+from breakeven.beliefs.averaged.proposing import (
+    Moments,
+    checked_count,
+    checked_members,
+    plain_members,
+    propose,
+)
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
-from breakeven.beliefs.gp.kernels import Matern
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, View, checked_level, counted
@@ -36,7 +43,6 @@ from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, 
 MOST_AWAITED = 128  # labels awaited that are counted, the latest
 MOST_LABELS = 1_000  # labels that are looked at: beyond them an even part of all
 COMPONENT = 3e-3  # the least weight that counts in an answer
-ROUGHEST = Matern(2.5)
 
 
 class AveragedView(View):
@@ -46,6 +52,7 @@ class AveragedView(View):
     seen: Look | None = None
     taken: Any = 0.0  # off the reach of a label, by the labels awaited
     mixture: Any = None
+    exception: SharesView | None = None  # whether the label is one, where most are equal
 
     def saves(self, noise_std: float) -> Saving:
         """What a label of this noise would take off the errors, here and at arrivals to come."""
@@ -75,6 +82,7 @@ class Averaged(LabelledRows):
         self.level = checked_level(level)
         self._reference = self.noise_std
         self._known: KnownNoise | None = None
+        self._rare: tuple[Frame, list[Member]] | None = None  # members that tell exceptions
         self._forget_posterior()
         self._note()
 
@@ -87,6 +95,8 @@ class Averaged(LabelledRows):
         self._coming: Coming | None = None
         self._narrowing: Narrowing | None = None
         self._stale = True  # whether `_narrowing` is out of date
+        self._common: CommonLabel | None = None
+        self._counted = False  # whether `_common` is up to date
 
     def _rebuild(self) -> None:
         """Take all labels in at once, or an even part of too many."""
@@ -188,6 +198,14 @@ class Averaged(LabelledRows):
 
     def look(self, point: Any) -> View:
         """The prediction there, and how unsure f is once the labels awaited have come."""
+        common = self._common_now()
+        if common is not None:
+            exception = common.look(point)
+            prediction = common.predict(exception, self.traits.noise_std)
+            uncertainty = exception.uncertainty * common.size
+            view = AveragedView(uncertainty, prediction, None, self.asked, self.traits)
+            view.belief, view.exception = self, exception
+            return view
         if self._posterior is None or self._coming is None or self._frame is None:
             return self._unknown()
         with one_thread:
@@ -205,6 +223,18 @@ class Averaged(LabelledRows):
         view = AveragedView(uncertainty, prediction, None, self.asked, self.traits)
         view.belief, view.seen, view.taken, view.mixture = self, seen, taken, labels
         return view
+
+    def _common_now(self) -> CommonLabel | None:
+        """What is believed where most labels are equal, computed when first needed."""
+        if not self._counted:
+            value = common_label(self._labels) if self._posterior is not None else None
+            if value is None:
+                self._common = None
+            else:
+                with one_thread:
+                    self._common = CommonLabel(self, value, self.level, self._rare)
+            self._counted = True
+        return self._common
 
     def _unknown(self) -> View:
         """Before the third label: nothing says how large errors are."""
@@ -257,6 +287,9 @@ class Averaged(LabelledRows):
         """The answer and its quantiles, given the labels told."""
         if self._posterior is None or self._frame is None:
             return self._first_answer()
+        common = self._common_now()
+        if common is not None:
+            return common.predict(common.look(point), self.traits.noise_std)
         with one_thread:
             place = self._frame.place(point)
             return self._predict(self._posterior.look(place, self._posterior.places[:0]))[0]
@@ -265,6 +298,9 @@ class Averaged(LabelledRows):
         """The probability of a label below y there, and of y itself; 0 for the latter: labels are numbers."""
         if self._posterior is None or self._frame is None:
             return 0.5, 0.0
+        common = self._common_now()
+        if common is not None:
+            return common.rank(point, y)
         with one_thread:
             seen = self._posterior.look(self._frame.place(point), self._posterior.places[:0])
             centres = self._posterior.centres(seen)[self._targets, self._who]
@@ -274,6 +310,8 @@ class Averaged(LabelledRows):
 
     def saving(self, view: AveragedView, noise_std: float) -> Saving:
         """What a label would take off the errors; docs/value.md derives it."""
+        if view.exception is not None and self._common is not None:
+            return self._common.saving(view.exception, view.prediction)
         seen, coming, posterior = view.seen, self._coming, self._posterior
         if seen is None or coming is None or posterior is None:
             return UNKNOWN if self.asked < ENOUGH_TO_FIT else COMING
@@ -313,9 +351,15 @@ class Averaged(LabelledRows):
                     coming.keep(stay, posterior)
             self._stale = True
             self._slopes()
+        self._follow()
 
     def _await(self) -> None:
         self._stale = True
+        self._follow()
+
+    def _follow(self) -> None:
+        if self._common is not None:
+            self._common.follow(self)
 
     def _grow(self) -> None:
         """The last label joins those that the members look at."""
@@ -323,6 +367,7 @@ class Averaged(LabelledRows):
         if self._posterior is None:
             self._rebuild()
             return
+        self._count_common()
         if len(self._used) >= REFIT_GROWTH * MOST_LABELS:
             return
         posterior, coming, last = self._posterior, self._coming, self.labels - 1
@@ -339,12 +384,21 @@ class Averaged(LabelledRows):
             coming.survey(posterior)
         self._note()
 
+    def _count_common(self) -> None:
+        """One more label is the common one, an exception, or the end of having one."""
+        if self._common is None or common_label(self._labels) != self._common.value:
+            self._counted = False
+            return
+        with one_thread:
+            self._common.follow(self)
+            self._common.join(self._labels[-1])
+
     def _relearn(self) -> None:
         """Means, scales and weights follow the labels; variances stay."""
         if self._posterior is not None:
             with one_thread:
                 self._posterior.learn(self._used_labels(len(self._used)))
-            self._stale = True
+            self._stale, self._counted = True, False
             self._note()
 
     # -- fitting ---------------------------------------------------------------------------------
@@ -365,12 +419,18 @@ class Averaged(LabelledRows):
             if job["noise_std"] is not None:
                 known = KnownNoise(job["noise_std"], LabelScale.of(y).std)
             frame, members = propose(X, y, ratios, moments, start, known)
-        return plain_members(frame, members, known)
+        found = plain_members(frame, members, known)
+        value = common_label(y.tolist())
+        if value is not None:
+            exceptions = (y != value).astype(float)
+            found["rare"] = AveragedShares.fit({**job, "y": exceptions.tobytes(), "axes": None}, random)
+        return found
 
     def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
         """Go on with this frame and these members, found with so many labels."""
         frame, members, known = checked_members(parameters, self.dim, self.noise_std)
-        self._frame, self._members, self._known = frame, members, known
+        rare = checked_rare(parameters, self.dim)
+        self._frame, self._members, self._known, self._rare = frame, members, known, rare
         self._adopted(labels)
 
     # -- keeping ---------------------------------------------------------------------------------
@@ -410,11 +470,16 @@ class Averaged(LabelledRows):
         frame = self._frame
         return {
             **self.rows_state(),
-            "fitted": None if frame is None else plain_members(frame, self._members, self._known),
+            "fitted": None if frame is None else self._found(frame),
             "used": list(self._used),
             "begun": self._begun,
             "explained": None if self._coming is None else self._coming.explained.tobytes(),
         }
+
+    def _found(self, frame: Frame) -> dict[str, Any]:
+        """What the last fit found, as plain data."""
+        found = plain_members(frame, self._members, self._known)
+        return found if self._rare is None else {**found, "rare": plain_members(*self._rare, None)}
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave; raises where its parts do not fit together."""
@@ -423,6 +488,7 @@ class Averaged(LabelledRows):
         if state["fitted"] is not None:
             found = checked_members(state["fitted"], self.dim, self.noise_std)
             new._frame, new._members, new._known = found
+            new._rare = checked_rare(state["fitted"], self.dim)
         if state["explained"] is not None:
             new._used, new._begun = list(map(checked_count, state["used"])), checked_count(state["begun"])
             if not (2 <= new._begun <= len(new._used) and max(new._used) < new.labels and new._frame):
@@ -431,42 +497,14 @@ class Averaged(LabelledRows):
         self.__dict__.update(new.__dict__)
 
 
-def plain_members(frame: Frame, members: list[Member], known: KnownNoise | None) -> dict[str, Any]:
-    """What a fit found, as plain data."""
-    return {
-        **({} if known is None else {"label_std": known.label_std}),
-        "centre": frame.centre.tolist(),
-        "scale": [None if one == inf else one for one in frame.scale.tolist()],
-        "variation": frame.variation.tolist(),
-        "axes": frame.axes[1:].tolist(),
-        "members": [list(member) for member in members],
-    }
-
-
-def checked_members(
-    parameters: Any, dim: int, noise_std: float | None
-) -> tuple[Frame, list[Member], KnownNoise | None]:
-    """What a fit found: the frame, the members, and where the noise is known the scale of labels."""
-    expected = "what a fit of an averaged belief returned"
-    try:
-        centre, variation = (np.array(parameters[name], dtype=float) for name in ("centre", "variation"))
-        scale = np.array([inf if one is None else one for one in parameters["scale"]], dtype=float)
-        axes = np.array([[1.0] * dim, *parameters["axes"]], dtype=float)
-        members = [Member(*map(checked_count, member)) for member in parameters["members"]]
-        sound = all(column.shape == (dim,) for column in (centre, scale, variation))
-        sound = sound and axes.shape in ((1, dim), (2, dim)) and bool((axes > 0.0).all() and members)
-        sound = sound and bool(np.isfinite(centre).all() and (scale > 0.0).all() and (variation >= 0.0).all())
-        limits = (len(SHAPES), len(axes), len(NOISES))
-        sound = sound and all(a < b for member in members for a, b in zip(member, limits, strict=True))
-        known = None
-        if noise_std is not None:
-            known = KnownNoise(noise_std, float(parameters["label_std"]))
-            sound = sound and isfinite(known.label_std) and known.label_std > 0.0
-    except (TypeError, ValueError, KeyError, IndexError):
-        sound = False
-    if not sound:
-        expect.refuse("parameters", expected, parameters)
-    return Frame(centre, scale, variation, axes), members, known
+def checked_rare(parameters: dict[str, Any], dim: int) -> tuple[Frame, list[Member]] | None:
+    """The members that tell exceptions, if a fit found such."""
+    if "rare" not in parameters:
+        return None
+    frame, members, _ = checked_members(parameters["rare"], dim, None)
+    if members[0] != NULL_MEMBER:
+        expect.refuse("parameters", "members that begin with the constant", parameters["rare"])
+    return frame, members
 
 
 def _drop(variance: Array, gone: Array) -> Array:

@@ -12,11 +12,17 @@ from typing import Any
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.averaged.averaged import ROUGHEST, checked_members, plain_members
-from breakeven.beliefs.averaged.labelled_rows import LabelledRows, checked_count
-from breakeven.beliefs.averaged.members import NULL_MEMBER, all_members
+from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
+from breakeven.beliefs.averaged.members import NULL_MEMBER, Frame, Member, all_members
 from breakeven.beliefs.averaged.odds import Odds
-from breakeven.beliefs.averaged.proposing import AXES_FROM, Moments, fitted_axes, spread
+from breakeven.beliefs.averaged.proposing import (
+    AXES_FROM,
+    Moments,
+    checked_members,
+    fitted_axes,
+    plain_members,
+    spread,
+)
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.types.share_savings import each_of_several
@@ -24,8 +30,8 @@ from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import EVEN, Prediction, Saving, Traits, View, checked_level
 
-MOST_YES_NO = 300  # labels that are looked at
-EVERY = 0.03  # growth of the labels at which they are taken in
+MOST_YES_NO = 160  # labels that are looked at
+SEEN_AT_ONCE, EVERY = 50, 0.03  # labels that are taken in one by one, then by this growth
 COUNTED_AHEAD = 64  # labels awaited that are counted, the latest
 MOST_MEMBERS, MEMBERS_TIMES_LABELS = 16, 1_000
 LEAST_TOLD = 1e-3  # part of the arrivals to come that is worth a thought
@@ -88,6 +94,37 @@ class RowStakes(Saving, frozen=True, gc=False):
         )
 
 
+def taken_in(labels: int) -> int:
+    """How many of so many labels the members see: all of a few, and of many all but the last few percent.
+
+    >>> taken_in(30), taken_in(52), taken_in(1000)
+    (30, 52, 984)
+    """
+    seen = min(labels, SEEN_AT_ONCE)
+    while (more := seen + max(1, int(EVERY * seen))) <= labels:
+        seen = more
+    return seen
+
+
+def even_parts(y: Array, most: int) -> tuple[list[int], Array]:
+    """Places of at most so many labels, and how many labels each stands for; the rarer are thinned less.
+
+    >>> used, counts = even_parts(np.array([0.0] * 8 + [1.0] * 2), most=4)
+    >>> used, counts.tolist()
+    ([0, 7, 8, 9], [4.0, 4.0, 1.0, 1.0])
+    """
+    kinds = [np.flatnonzero(y == 0.0), np.flatnonzero(y == 1.0)]
+    fewer = min(len(kinds[0]), len(kinds[1]), most // 2)
+    used: dict[int, float] = {}
+    for kind in kinds:
+        if len(kind):
+            rest = fewer if len(kind) <= fewer else most - fewer
+            some = kind[spread(len(kind), rest)]
+            used |= dict.fromkeys(some.tolist(), len(kind) / len(some))
+    places = sorted(used)
+    return places, np.array([used[i] for i in places])
+
+
 class SharesView(View):
     """A rule's view of one arrival."""
 
@@ -125,6 +162,23 @@ class AveragedShares(LabelledRows):
         self._seen = 0  # labels that the members have seen
         self._odds: Odds | None = None
         self._coming: tuple[Betas, Array] | None = None  # at arrivals to come, and labels ahead there
+
+    def seeing(self, rows: LabelledRows, labels: list[float]) -> "AveragedShares":
+        """The same belief about yes/no labels of the rows of another, which it shares with that."""
+        self._points, self._noises, self._reference = rows._points, rows._noises, rows._reference
+        self._awaited, self._sample, self._kept = rows._awaited, rows._sample, rows._kept
+        self._labels, self._coming = labels, None
+        return self
+
+    def join(self, y: float) -> None:
+        """One more label, of a row that the other belief has taken already."""
+        self._labels.append(y)
+        self._grow()
+
+    def go_on_with(self, frame: Frame, members: list[Member]) -> None:
+        """Take these members, and let them see all labels."""
+        self._frame, self._members = frame, members
+        self._rebuild()
 
     def aim(self, level: float) -> None:
         """Answer yes where its probability exceeds 1 − level from now on."""
@@ -225,23 +279,19 @@ class AveragedShares(LabelledRows):
     def _rebuild(self) -> None:
         """Take the labels in, or an even part of too many."""
         self._odds = self._coming = None
-        self._seen = self.labels
-        if self._frame is not None and self.labels >= ENOUGH_TO_FIT:
-            self._take_in()
-
-    def _take_in(self) -> None:
-        """Let the members see the first so many labels."""
-        assert self._frame is not None
-        used = spread(self._seen, MOST_YES_NO).tolist()
+        self._seen = taken_in(self.labels)
+        if self._frame is None or self.labels < ENOUGH_TO_FIT:
+            return
+        used, counts = even_parts(np.array(self._labels[: self._seen]), MOST_YES_NO)
         y = np.array([self._labels[i] for i in used])
-        ratios = np.array([max(self._ratio(self._noises[i]), 1.0) for i in used])
+        ratios = np.array([max(self._ratio(self._noises[i]), 1.0) for i in used]) / counts
         with one_thread:
             places = self._frame.place(np.array([self._points[i] for i in used]))
             self._odds = Odds(self._members, self._frame, places, y, ratios)
 
     def _grow(self) -> None:
         """All labels are taken in anew, which costs their cube: so, of many, only every few percent."""
-        if self._odds is None or self.labels >= (1.0 + EVERY) * self._seen:
+        if self._odds is None or taken_in(self.labels) > self._seen:
             self._rebuild()
         self._coming = None
 
@@ -300,7 +350,7 @@ class AveragedShares(LabelledRows):
     def state(self) -> dict[str, Any]:
         """Labels, arrivals kept and members; what follows from them is computed again by `load`."""
         fitted = None if self._frame is None else plain_members(self._frame, self._members, None)
-        return {**self.rows_state(), "fitted": fitted, "seen": self._seen}
+        return {**self.rows_state(), "fitted": fitted}
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave; raises where its parts do not fit together."""
@@ -312,9 +362,5 @@ class AveragedShares(LabelledRows):
             new._frame, new._members, _ = checked_members(state["fitted"], self.dim, None)
             if new._members[0] != NULL_MEMBER:
                 raise ValueError("expected the constant first")
-        new._seen = checked_count(state["seen"])
-        if new._seen > new.labels:
-            raise ValueError("expected labels that were told")
-        if new._frame is not None and new._seen >= ENOUGH_TO_FIT:
-            new._take_in()
+        new._rebuild()
         self.__dict__.update(new.__dict__)

@@ -9,15 +9,17 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from breakeven.beliefs.averaged.members import Frame, Member
-from breakeven.beliefs.averaged.proposing import Moments
+from breakeven.beliefs.averaged.proposing import Moments, checked_count
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.factor import floats
+from breakeven.beliefs.gp.kernels import Matern
 from breakeven.beliefs.gp.solver import KeyList, read_keys
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import Prediction, View
 
+ROUGHEST = Matern(2.5)  # what the paper's threshold takes f to be like
 MOST_KEPT = 48  # arrivals that stand for those to come: more say nothing more
 FITTED_EACH = 8  # labels up to which every label leads to a fit
 
@@ -293,10 +295,3 @@ class LabelledRows:
         if len(self._noises) != count:
             raise ValueError("expected a noise for every label")
         self._fitted_at, self._changes = checked_count(state["fitted_at"]), checked_count(state["changes"])
-
-
-def checked_count(value: Any) -> int:
-    """A count in a state."""
-    if type(value) is not int or value < 0:
-        raise ValueError("expected a count")
-    return value

@@ -5,14 +5,15 @@ all alike. Then every member is weighed, on some of the labels if there are many
 weight are kept: fewer the more labels there are, because the labels agree on fewer, and each costs more.
 """
 
-from math import log, sqrt
+from math import inf, isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 
-from breakeven.beliefs.averaged.members import Frame, Member, all_members
+from breakeven.beliefs.averaged.members import NOISES, SHAPES, Frame, Member, all_members
 from breakeven.beliefs.averaged.posterior import KnownNoise, LabelScale, Posterior
 from breakeven.beliefs.gp.likelihood import minimise
+from breakeven.errors import expect
 from breakeven.errors.expect import Array
 
 AXES_FROM = 8  # labels below which all axes are taken to be alike
@@ -171,3 +172,51 @@ def _evidence(at: Array, squares: Array, target: Array, ratios: Array) -> tuple[
     gradient[:-1] += pull[:-1]
     gradient[-1] += pull[-1] / 1.5
     return float(value + 0.5 * pull @ pull), gradient
+
+
+# -- what a fit found, as plain data ---------------------------------------------------------------
+
+
+def checked_count(value: Any) -> int:
+    """A count in a state."""
+    if type(value) is not int or value < 0:
+        raise ValueError("expected a count")
+    return value
+
+
+def plain_members(frame: Frame, members: list[Member], known: KnownNoise | None) -> dict[str, Any]:
+    """What a fit found, as plain data."""
+    return {
+        **({} if known is None else {"label_std": known.label_std}),
+        "centre": frame.centre.tolist(),
+        "scale": [None if one == inf else one for one in frame.scale.tolist()],
+        "variation": frame.variation.tolist(),
+        "axes": frame.axes[1:].tolist(),
+        "members": [list(member) for member in members],
+    }
+
+
+def checked_members(
+    parameters: Any, dim: int, noise_std: float | None
+) -> tuple[Frame, list[Member], KnownNoise | None]:
+    """What a fit found: the frame, the members, and where the noise is known the scale of labels."""
+    expected = "what a fit of an averaged belief returned"
+    try:
+        centre, variation = (np.array(parameters[name], dtype=float) for name in ("centre", "variation"))
+        scale = np.array([inf if one is None else one for one in parameters["scale"]], dtype=float)
+        axes = np.array([[1.0] * dim, *parameters["axes"]], dtype=float)
+        members = [Member(*map(checked_count, member)) for member in parameters["members"]]
+        sound = all(column.shape == (dim,) for column in (centre, scale, variation))
+        sound = sound and axes.shape in ((1, dim), (2, dim)) and bool((axes > 0.0).all() and members)
+        sound = sound and bool(np.isfinite(centre).all() and (scale > 0.0).all() and (variation >= 0.0).all())
+        limits = (len(SHAPES), len(axes), len(NOISES))
+        sound = sound and all(a < b for member in members for a, b in zip(member, limits, strict=True))
+        known = None
+        if noise_std is not None:
+            known = KnownNoise(noise_std, float(parameters["label_std"]))
+            sound = sound and isfinite(known.label_std) and known.label_std > 0.0
+    except (TypeError, ValueError, KeyError, IndexError):
+        sound = False
+    if not sound:
+        expect.refuse("parameters", expected, parameters)
+    return Frame(centre, scale, variation, axes), members, known
