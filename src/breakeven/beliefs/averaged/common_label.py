@@ -3,8 +3,8 @@
 Nothing is certain because it was equal so far. While one value c makes up all labels, or half of them and
 five at least, a label is c or an exception. Whether it is one is a yes/no question, which an averaged belief
 of its own answers; how large it is, the exceptions so far say. Before the first of these its size is unknown:
-then it is taken to matter, log-uniform between the price of a label and that price for two hundred arrivals.
-So of a stream of equal labels about fifty are bought, whatever a label costs.
+then it is taken to matter, log-uniform between the price of a label and that price for a hundred arrivals.
+So of a stream of equal labels some dozens are bought, whatever a label costs.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from breakeven.values import Prediction, Saving, View, counted
 
 ENOUGH_ALIKE = 5  # labels of one value, where there are others
 ATOMS = 50  # nodes that stand for the common value, so that quantiles keep its edges
-FORESEEN = 200.0  # arrivals that an exception may matter to before one was seen
+FORESEEN = 100.0  # arrivals that an exception may matter to before one was seen
 
 
 def common_label(labels: list[float]) -> float | None:
