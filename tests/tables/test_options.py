@@ -61,7 +61,7 @@ def test_the_command_has_every_option_with_its_default_its_choices_and_a_help():
         ({"features": ["age", 3]}, "features: a name: expected text, got 3"),
         ({"cost": "much"}, "cost: expected a positive, finite number, got 'much'"),
         ({"rule": "coin"}, "rule: expected one of 'value', 'threshold', .*, got 'coin'"),
-        ({"kernel": "rbf"}, "kernel: expected one of 'se', .*, got 'rbf'"),
+        ({"kernel": "rbf"}, "kernel: expected one of None, 'se', .*, got 'rbf'"),
         ({"missing": "zero"}, "missing: expected one of None, 'drop', 'mean', got 'zero'"),
         ({"sweep": 1}, "sweep: expected True or False, got 1"),
         ({"delay": -1}, "delay: expected a whole number of at least 0, got -1"),

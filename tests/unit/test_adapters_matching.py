@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from breakeven import Learner, Value
+from breakeven import Averaged, Learner, Matern, Value
 from breakeven.adapters.matching import UnaskedLabel, learner_for, teach
-from breakeven.beliefs import untuned
+from breakeven.beliefs import GaussianProcess
 from breakeven.errors import InvalidInput
 from breakeven.values import Fitted
 from tests.unit.test_package import loaded_by
@@ -19,7 +19,7 @@ def labelled(count, dim=2):
 
 
 def plain_learner(**costs):
-    return Learner(untuned(2), Value(costs.pop("horizon", None)), **costs)
+    return Learner(Averaged(2), Value(costs.pop("horizon", None)), **costs)
 
 
 def test_one_by_one_it_is_a_plain_learner_to_the_bit():
@@ -41,6 +41,14 @@ def test_gifts_are_learnt_as_a_plain_learner_learns_them():
         teach(ours, [x], [y])
         plain.learn(x, y)
     assert ours.belief.state() == plain.belief.state()
+
+
+def test_a_kernel_asks_for_one_process_and_no_kernel_for_an_average():
+    assert isinstance(learner_for(2, label_cost=1.0, noise_std=0.1).belief, Averaged)
+    assert learner_for(2, label_cost=1.0, noise_std=0.1).belief.noise_std == 0.1
+    belief = learner_for(2, label_cost=1.0, noise_std=0.1, kernel=Matern(2.5)).belief
+    assert isinstance(belief, GaussianProcess)
+    assert isinstance(belief.parameters.kernel, Matern)
 
 
 def test_a_batch_is_fitted_once_after_its_last_label():

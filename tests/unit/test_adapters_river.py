@@ -106,7 +106,8 @@ def test_the_order_of_a_dictionary_makes_no_difference():
     model.learn_one({"b": 2.0, "a": 1.0}, 5.0)
     model.learn_one({"a": 3.0, "b": 1.0}, 7.0)
     assert model.names == ("a", "b")
-    assert model.learner.belief.solver.X.tolist() == [[1.0, 2.0], [3.0, 1.0]]
+    model.ask_one({"b": 4.0, "a": 0.0})
+    assert next(iter(model.learner.awaited.values())).x == (0.0, 4.0)
 
 
 def test_predicting_fixes_nothing():

@@ -183,5 +183,18 @@ def test_before_the_first_label_nothing_says_how_large_labels_are():
     assert (means.tolist(), stds.tolist()) == ([0.0, 0.0], [np.inf, np.inf])
     regressor.partial_fit([[0.0], [1.0]], [100.0, 130.0])
     means, stds = regressor.predict([[0.0], [1.0]], return_std=True)
+    assert (means.tolist(), stds.tolist()) == ([115.0, 115.0], [np.inf, np.inf])
+    regressor.partial_fit([[0.5]], [120.0])
+    means, stds = regressor.predict([[0.0], [1.0]], return_std=True)
     assert np.isfinite(stds).all()
     assert means.mean() == pytest.approx(115.0, abs=15.0)
+
+
+def test_the_std_and_intervals_are_those_of_the_average(stream):
+    regressor = BreakevenRegressor().fit(*stream)
+    _, stds = regressor.predict(stream[0][:3], return_std=True)
+    for x, std in zip(stream[0], stds, strict=False):
+        prediction = regressor.learner_.predict(x)
+        low, high = prediction.interval(0.68)
+        assert std == prediction.std == pytest.approx((high - low) / 2, rel=1e-6)
+        assert prediction.interval(of="label")[1] == prediction.label_quantiles[-2]

@@ -2,6 +2,7 @@
 
 import re
 from math import inf, isnan, nan
+from statistics import NormalDist
 
 import msgspec
 import pytest
@@ -217,3 +218,40 @@ def test_an_interval_is_of_f_or_of_a_label():
 
 def test_a_number_that_is_not_known_stays_so():
     assert all(isnan(end) for end in Prediction(nan, 1.0, 1.0).interval())
+
+
+QUANTILES = (-9.0, -5.0, -2.5, -2.0, -1.0, 0.5, 1.0, 3.0, 4.0, 8.0, 20.0)
+
+
+@pytest.mark.parametrize("level", [0.05, 0.3, 0.5, 0.8, 0.95, 0.99, 0.999])
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        Prediction(mean=2.0, std=3.0, noise_std=4.0),
+        Prediction(mean=2.0, std=3.0, noise_std=4.0, centre=-1.0),
+        Prediction(mean=0.5, std=2.5, noise_std=1.0, f_quantiles=QUANTILES, label_quantiles=QUANTILES),
+    ],
+    ids=["normal", "another quantile answered", "an average"],
+)
+def test_an_interval_ends_at_the_normal_score_of_its_level(prediction, level):
+    low, high = prediction.interval(level, of="label")
+    end = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    assert (prediction.normal_score(low), prediction.normal_score(high)) == pytest.approx((-end, end))
+
+
+def test_a_label_among_equal_quantiles_counts_as_far_in_as_can_be():
+    equal = (0.0,) * 8 + (1.0,) * 3
+    prediction = Prediction(mean=0.0, std=0.0, noise_std=1.0, f_quantiles=equal, label_quantiles=equal)
+    assert prediction.normal_score(0.0) == 0.0
+    assert prediction.normal_score(1.0) == pytest.approx(NormalDist().inv_cdf(0.9))
+    assert (prediction.normal_score(2.0), prediction.normal_score(-1.0)) == (inf, -inf)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("probability", [0.0, 0.01, 0.08, 0.3, 0.5, 0.7, 0.97, 1.0])
+@pytest.mark.parametrize("y", [0.0, 1.0])
+def test_a_yes_or_no_lies_in_the_intervals_from_its_normal_score_on(probability, level, y):
+    prediction = Prediction(float(probability > 0.5), 0.1, 0.3, probability=probability)
+    low, high = prediction.interval(level, of="label")
+    end = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    assert (low <= y <= high) == (abs(prediction.normal_score(y)) < end)

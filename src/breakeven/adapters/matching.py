@@ -1,4 +1,4 @@
-"""The learner under every adapter: the value rule over a Gaussian process.
+"""The learner under every adapter: the value rule over an average of Gaussian processes, or over one.
 
 Other libraries hand a label back with its features, not with an id. So a label answers the oldest open
 question about exactly the same point. If there is none, nobody asked for the label, and it is learnt.
@@ -7,7 +7,7 @@ question about exactly the same point. If there is none, nobody asked for the la
 import warnings
 from typing import Any
 
-from breakeven.beliefs import untuned
+from breakeven.beliefs import Averaged, Belief, untuned
 from breakeven.beliefs.gp import Kernel
 from breakeven.errors import expect
 from breakeven.learner import Learner
@@ -30,9 +30,13 @@ def learner_for(
     under_cost: float | None = None,
     over_cost: float | None = None,
 ) -> Learner:
-    """A learner of rows of `dim` numbers, of any scale; it is fitted after every batch of labels."""
+    """A learner of rows of `dim` numbers, of any scale; it is fitted after every batch of labels.
+
+    It averages over many kernels and noises, unless it is given a kernel to fit.
+    """
+    belief: Belief = Averaged(dim, noise_std) if kernel is None else untuned(dim, noise_std, kernel)
     return Learner(
-        untuned(dim, noise_std, kernel),
+        belief,
         Value(horizon),
         label_cost=label_cost,
         error_cost=error_cost,

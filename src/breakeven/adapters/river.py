@@ -18,14 +18,15 @@ Features = dict[Hashable, Any]
 
 
 class AskingRegressor(base.Regressor):
-    """A Gaussian process that says which labels to buy, and learns from any that it is given.
+    """A belief that says which labels to buy, and learns from any that it is given.
 
     A label costs `label_cost`, a unit of error `error_cost` (1 unless given), and `horizon` arrivals are
     expected in all; left out, as many again as came. Instead of `error_cost`, an answer too low by 1 may cost
-    `under_cost` and one too high `over_cost`: predictions are then a quantile of the label. The noise is
-    fitted unless `noise_std` is given. A `kernel` gives the family and a start: its parameters are fitted, to
-    inputs of any scale. The first arrival, asked about or learnt, fixes the names of the features, and makes
-    the `learner` underneath.
+    `under_cost` and one too high `over_cost`: predictions are then a quantile of the label. Inputs may be of
+    any scale. How smooth the labels are and, unless `noise_std` is given, how noisy, is averaged over
+    (`Averaged`); with a `kernel`, which gives the family and a start, one Gaussian process is fitted instead.
+    The first arrival, asked about or learnt, fixes the names of the features, and makes the `learner`
+    underneath.
 
     >>> model = AskingRegressor(label_cost=0.5, noise_std=0.1)
     >>> model.ask_one({"age": 61, "bmi": 27.4})
@@ -103,7 +104,7 @@ class AskingRegressor(base.Regressor):
 
 NOT_APPLICABLE = dict.fromkeys(
     ("check_emerging_features", "check_disappearing_features", "check_radically_disappearing_features"),
-    "a Gaussian process compares whole points: what is missing has no distance, and is not taken for 0",
+    "a belief compares whole points: what is missing has no distance, and is not taken for 0",
 )
 """The checks of river's that cannot hold here, and why."""
 

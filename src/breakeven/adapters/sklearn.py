@@ -20,14 +20,15 @@ from breakeven.learner import Learner
 
 
 class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A Gaussian process that says which labels to buy, and learns from any that it is given.
+    """A belief that says which labels to buy, and learns from any that it is given.
 
     A label costs `label_cost`, a unit of error `error_cost` (1 unless given), and `horizon` rows are expected
     in all; left out, as many again as came. Instead of `error_cost`, an answer too low by 1 may cost
-    `under_cost` and one too high `over_cost`: predictions are then a quantile of the label. The noise is
-    fitted unless `noise_std` is given. A `kernel` gives the family and a start: its parameters are fitted, to
-    inputs of any scale. `learner_` is the `Learner` underneath: it has the bill, what is awaited, and
-    `reprice` for costs that change.
+    `under_cost` and one too high `over_cost`: predictions are then a quantile of the label. Inputs may be of
+    any scale. How smooth the labels are and, unless `noise_std` is given, how noisy, is averaged over
+    (`Averaged`); with a `kernel`, which gives the family and a start, one Gaussian process is fitted instead.
+    `learner_` is the `Learner` underneath: it has the bill, what is awaited, and `reprice` for costs that
+    change.
 
     >>> X = np.linspace(0.0, 6.0, 60).reshape(-1, 1)
     >>> regressor = BreakevenRegressor(label_cost=0.2, noise_std=0.1, horizon=60)
@@ -78,10 +79,11 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """The answer at every row, the mean of f unless costs are uneven, and if wanted the std of f.
+        """The answer at every row, and if wanted the std of f: half of what lies between its 16% and 84%.
 
-        After a `query` and before the first label the mean is 0, and the std ∞: nothing says how large
-        labels are.
+        The answer is the median of a label, or the quantile that uneven costs ask for. After a `query` and
+        before the first label it is 0; until there are three labels the std is ∞: nothing says how large
+        errors are. Intervals are `learner_.predict(x).interval(0.95, of="label")`.
         """
         check_is_fitted(self)
         predictions = self.learner_.predict_many(validate_data(self, X, reset=False, dtype=np.float64))

@@ -67,10 +67,11 @@ def _words(part: dict[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, dict) and "type" in value:
-        return f"{value['type']} " + " ".join(f"{k}={_short(v)}" for k, v in value.items() if k != "type")
     if isinstance(value, dict) and "kind" in value:
         return _words(value)
+    if isinstance(value, dict):
+        named = [f"{name}={_short(one)}" for name, one in value.items() if name != "type"]
+        return " ".join([value["type"], *named] if "type" in value else named)
     if isinstance(value, (tuple, list)):
         return "[" + " ".join(_short(one) for one in value) + "]"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

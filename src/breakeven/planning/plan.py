@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from breakeven.beliefs import Belief, GaussianProcess, TypeMeans, TypeShares, untuned
+from breakeven.beliefs import Averaged, Belief, GaussianProcess, TypeMeans, TypeShares
 from breakeven.learner import Learner
 from breakeven.planning.prospect import Prospect, Proven, proven, stream_of
 from breakeven.planning.streams import Stream
@@ -125,22 +125,19 @@ def _row(name: str, prospect: Prospect, labels: int, error: float) -> BillRow:
 
 def _value(prospect: Prospect) -> Learner:
     """What `breakeven simulate` runs by default, with the noise known."""
-    belief: TypeMeans | TypeShares | GaussianProcess
+    belief: Belief
     if prospect.share is not None:
         belief = TypeShares(prior_strength="learn", level=prospect.errors.level)
     elif prospect.dim is None:
         belief = TypeMeans(prospect.noise_std, prior_std="learn", level=prospect.errors.level)
     else:
-        lengths = (prospect.lengthscale,) * prospect.dim
-        kernel = msgspec.structs.replace(prospect.function_kernel, lengthscale=lengths)
-        belief = untuned(prospect.dim, prospect.noise_std, kernel)
-        belief.aim(prospect.errors.level)
+        belief = Averaged(prospect.dim, prospect.noise_std, prospect.errors.level)
     return _learner(belief, Value(horizon=prospect.rounds, scored="labels"), prospect)
 
 
 def _threshold(prospect: Prospect) -> Learner:
     """The paper's algorithms as its theorems have them: the kernel is known, and means are answered."""
-    belief: TypeMeans | GaussianProcess
+    belief: Belief
     if prospect.dim is None:
         belief = TypeMeans(prospect.noise_std, prospect.delta)
     else:

@@ -64,10 +64,16 @@ class Options(Struct, frozen=True, kw_only=True):
     ] = None
     noise_std: Annotated[
         Number,
-        Meta(description="Standard deviation of label noise; fitted, or pooled within types, unless given."),
+        Meta(description="Standard deviation of label noise; found in the labels unless given."),
     ] = None
     rule: Annotated[RuleName, Meta(description="When a label is worth it.")] = "value"
-    kernel: Annotated[KernelName, Meta(description="How smoothly labels depend on features.")] = "se"
+    kernel: Annotated[
+        KernelName | None,
+        Meta(
+            description="How smoothly labels depend on features: one Gaussian process, fitted; unless given, "
+            "the average of many that differ in it."
+        ),
+    ] = None
     chance: Annotated[
         float, Meta(description="Part of the cases that the rules random and variable label.")
     ] = 0.5
@@ -113,7 +119,7 @@ class Options(Struct, frozen=True, kw_only=True):
             expect.whole(name, getattr(self, name))
         expect.probability("chance", self.chance)
         expect.one_of("rule", self.rule, get_args(RuleName))
-        expect.one_of("kernel", self.kernel, SMOOTHNESS)
+        expect.one_of("kernel", self.kernel, (None, *SMOOTHNESS))
         expect.one_of("labels", self.labels, (None, *get_args(Labels)))
         expect.one_of("missing", self.missing, (None, *get_args(Missing)))
         expect.truth("compare", self.compare)

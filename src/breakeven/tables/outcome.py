@@ -20,7 +20,14 @@ from breakeven.tables.cases import Cases
 from breakeven.tables.pictures import costs_differ
 from breakeven.tables.rivals import costs_left_out
 from breakeven.tables.run import TableRun
-from breakeven.tables.story import about_errors, about_turns, facts, sections
+from breakeven.tables.story import (
+    about_belief,
+    about_copies,
+    about_errors,
+    about_turns,
+    facts,
+    sections,
+)
 from breakeven.values import Bill, BillRow, Sweep
 from breakeven.values.amounts import listed
 from breakeven.values.bill import ABOUT_NO_ONE, ABOUT_NO_ONE_UNEVEN, mean_row, sweep_of
@@ -107,7 +114,12 @@ class Outcome:
             said += [f"{len(self.seeds):,} labels were owned from the start.", *self.seeds.notes]
         if not run.whole:
             said.insert(0, f"Interrupted: all numbers are of the first {len(run.cases):,} cases.")
-        return said + about_turns(run) + run.cases.notes + self.remarks
+        said += [*about_belief(run), *about_turns(run), *self._copies]
+        return said + run.cases.notes + self.remarks
+
+    @cached_property
+    def _copies(self) -> list[str]:
+        return about_copies(self.run, self.seeds)
 
     @property
     def bill(self) -> Bill:

@@ -223,8 +223,8 @@ def _against_true(run: TableRun, some: pl.DataFrame) -> Figure:
 
 def _calibration(run: TableRun, known: pl.LazyFrame, count: int) -> tuple[Figure, str]:
     """How often the interval of a label holds it, at several levels."""
-    spread = (pl.col("std") ** 2 + pl.col("noise_std") ** 2).sqrt()
-    inside = [pl.col("error") <= NormalDist().inv_cdf(0.5 + level / 2) * spread for level in LEVELS]
+    score = pl.col("normal_score").abs()
+    inside = [score <= NormalDist().inv_cdf(0.5 + level / 2) for level in LEVELS]
     shares = known.select(one.mean().alias(f"{level}") for level, one in zip(LEVELS, inside, strict=True))
     held = list(shares.collect(engine="streaming").row(0))
     chance = [STD_95 * sqrt(share * (1.0 - share) / count) for share in held]

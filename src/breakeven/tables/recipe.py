@@ -8,7 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from breakeven.beliefs import AveragedShares, Belief, Choosy, Recognised, TypeMeans, TypeShares, untuned
+from breakeven.beliefs import (
+    Averaged,
+    AveragedShares,
+    Belief,
+    Choosy,
+    Recognised,
+    TypeMeans,
+    TypeShares,
+    untuned,
+)
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.gp import kernel_named
 from breakeven.beliefs.recognised import YES_NO_VALUES
@@ -19,6 +28,7 @@ from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
 
 YES_NO = "yes or no"  # what says how noisy labels are where they are no numbers
+AVERAGED = "as far as the labels tell"
 WARMUP_A_FEATURE = 5  # labels that the paper's rule fits its kernel to
 WARMUP_OF_TYPES = (
     20  # labels that the paper's rule takes the scale of, and that noise is measured from at least
@@ -40,7 +50,10 @@ def start(cases: Cases, options: Options, seeds: Cases | None = None) -> Start:
     if options.labels == "yes/no":
         return Start(_learnt(yes_no_belief(cases), cases, options, seeds), YES_NO)
     if cases.columns.type_column is None:
-        return Start(_process(cases, options, seeds), "fitted" if options.noise_std is None else "given")
+        belief = recognised(of_rows(cases.columns.dim, options), cases, options, None)
+        found = AVERAGED if options.kernel is None else "fitted"
+        noise_from = found if options.noise_std is None else "given"
+        return Start(_learnt(belief, cases, options, seeds), noise_from)
     belief = recognised(type_means(options, seeds), cases, options, seeds)
     if not belief.traits.noise_known:
         return Start(_learner(belief, cases, options, _until_noise_is_seen(cases, options)), None)
@@ -52,10 +65,11 @@ def start(cases: Cases, options: Options, seeds: Cases | None = None) -> Start:
     return Start(learner, f"pooled within types from {len(seeds):,} labels already owned")
 
 
-def _process(cases: Cases, options: Options, seeds: Cases | None) -> Learner:
-    kernel = kernel_named(options.kernel, (1.0,) * cases.columns.dim)
-    belief = recognised(untuned(cases.columns.dim, options.noise_std, kernel), cases, options, None)
-    return _learnt(belief, cases, options, seeds)
+def of_rows(dim: int, options: Options) -> Belief:
+    """The belief for rows of so many numbers: an average of many kernels, unless one is named."""
+    if options.kernel is None:
+        return Averaged(dim, options.noise_std)
+    return untuned(dim, options.noise_std, kernel_named(options.kernel, (1.0,) * dim))
 
 
 def _learnt(belief: Belief, cases: Cases, options: Options, seeds: Cases | None) -> Learner:

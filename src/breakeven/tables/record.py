@@ -1,9 +1,9 @@
 """What was decided on every case, as a table: one row each.
 
 A labelled case is answered by its label, however late that comes, and any other by its prediction; `error` is
-how far the answer is off the label, as errors count where they cost more one way. Long tables are kept on
-disk while the program runs. Long streams of types are decided on by compiled loops, whose answers become rows
-here.
+how far the answer is off the label, as errors count where they cost more one way, and `normal_score` how far
+out the label lies among those that were expected. Long tables are kept on disk while the program runs. Long
+streams of types are decided on by compiled loops, whose answers become rows here.
 """
 
 import shutil
@@ -12,6 +12,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from breakeven.errors import expect
@@ -30,6 +31,7 @@ DECIDED: dict[str, Any] = {
     "probability": pl.Float64,
     "std": pl.Float64,
     "noise_std": pl.Float64,
+    "normal_score": pl.Float64,
     "uncertainty": pl.Float64,
     "threshold": pl.Float64,
     "cost": pl.Float64,
@@ -60,7 +62,10 @@ class Record:
         if len(self._fresh) >= KEPT_AS_OBJECTS:
             self._flush()
         prediction = one.prediction
-        spread = (prediction.std, prediction.noise_std, one.uncertainty) if known else (None, None, None)
+        spread: tuple[float | None, ...] = (None,) * 4
+        if known:
+            score = prediction.normal_score(float(self._cases.labels[self._rows + len(self._fresh)]))
+            spread = (prediction.std, prediction.noise_std, score, one.uncertainty)
         self._fresh.append(
             (
                 one.wants_label, prediction.mean, prediction.probability, *spread, one.threshold, one.cost,
@@ -131,12 +136,14 @@ def decide_and_tell(learner: Learner, types: pl.Series, labels: Array, ids: list
     answers, before, reasons, propensity = loops.replay(
         learner.state, points, y, true=False, full=True, ids=ids
     )
+    noise_std = learner.belief.traits.noise_std
     assert before is not None
     assert reasons is not None
     frame = pl.DataFrame(
         {
             "wants_label": answers.wants_label,
             **before._asdict(),
+            "normal_score": (y - before.prediction) / np.sqrt(before.std**2 + noise_std * noise_std),
             "uncertainty": answers.uncertainty,
             "threshold": answers.threshold,
             "reason": pl.Series(reasons.words, dtype=pl.String).gather(reasons.codes),
@@ -145,7 +152,7 @@ def decide_and_tell(learner: Learner, types: pl.Series, labels: Array, ids: list
     drawn = pl.col("wants_label").cast(pl.Float64) if propensity is None else pl.lit(propensity)
     return frame.with_columns(
         pl.lit(None, dtype=pl.Float64).alias("probability"),
-        pl.lit(learner.belief.traits.noise_std).alias("noise_std"),
+        pl.lit(noise_std).alias("noise_std"),
         pl.lit(learner.label_cost).alias("cost"),
         drawn.alias("propensity"),
         pl.lit(True).alias("exact"),

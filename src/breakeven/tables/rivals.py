@@ -23,7 +23,7 @@ from breakeven.values.bill import factors
 
 COMPARED_RULES = ("value", "threshold", "random", "variable")
 
-AFFORDED = 250  # labels that a process may always buy: fits to that number take 2 or 3 seconds
+AFFORDED = 250  # labels that may always be bought where there are features: that takes a few seconds
 SUM_DRIFT = 1e-9  # by which sums of many costs may be off, at most
 FORCED_DRAW = -1.0  # the draw of a round that is labelled whatever its chance
 

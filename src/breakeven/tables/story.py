@@ -1,12 +1,15 @@
 """A run as pictures and words: what was spent and missed, what was bought, how good predictions are.
 
 No id and no feature is shown, unless ids are asked for: then every point has the id of its case. Before a
-process was first fitted its uncertainty is a guess; the record leaves it empty, and so do the pictures.
+belief was first fitted its uncertainty is a guess; the record leaves it empty, and so do the pictures.
 """
 
+import numpy as np
 import polars as pl
 
+from breakeven.errors.expect import Array
 from breakeven.tables.billing import final_noise, name_of, noise_alone, noise_share, share_labelled
+from breakeven.tables.cases import Cases
 from breakeven.tables.pictures import (
     STD_95,
     UNLABELLED,
@@ -22,10 +25,13 @@ from breakeven.tables.pictures import (
 from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
 from breakeven.values import Chart, Figure, Section
-from breakeven.values.amounts import amount
+from breakeven.values.amounts import amount, listed
 from breakeven.values.bill import EVERYONE
 
 MOST_MEANS, CASES_A_MEAN = 30, 20  # of errors in turn: at most 30 means, of at least 20 cases each
+TOO_MANY_FOR_CHANCE = 6  # labels of three values at least, all on one line with a feature
+LABELS_TRIED = 1_000  # at most
+ON_A_LINE = 1e-9  # of the spread of labels: how far off the line rounding may lead
 
 
 def facts(run: TableRun) -> list[str]:
@@ -57,10 +63,12 @@ def about_errors(run: TableRun) -> str:
     noise_std, share = final_noise(run), noise_share(run)
     if noise_std is None or share is None or share_labelled(run) == 1.0 or not _any_known(run):
         return said
+    between = run.learner.belief.describe().get("noise_between")
+    words = amount(noise_std) if between is None else f"{amount(between[0])} to {amount(between[1])}"
     return (
-        f"{said} Label noise alone, of a standard deviation of {amount(noise_std)} "
-        f"({run.noise_from}), would give perfect predictions a mean error of about "
-        f"{amount(share)} over all cases, {amount(noise_alone(run, noise_std))} over those not labelled."
+        f"{said} Label noise alone, of a standard deviation of {words} ({run.noise_from}), would give "
+        f"perfect predictions a mean error of about {amount(share)} over all cases, "
+        f"{amount(noise_alone(run, noise_std))} over those not labelled."
     )
 
 
@@ -86,6 +94,54 @@ def about_turns(run: TableRun) -> list[str]:
         else f"With case {round:,} a label came that is neither 0 nor 1: labels are numbers from there on."
         for round, kind in run.turns
     ]
+
+
+def about_belief(run: TableRun) -> list[str]:
+    """What the belief says of itself, where it is an average."""
+    told = run.learner.belief.describe()
+    if "constant" not in told:
+        return []
+    models = "1 model" if told["members"] == 1 else f"{told['members']} models"
+    return [
+        f"Predictions are the average of {models} of how labels depend on features, each weighted by how "
+        f"well it foretells a label bought from the others; {told['constant']:.0%} of the weight says that "
+        "the features tell nothing."
+    ]
+
+
+def about_copies(run: TableRun, seeds: Cases | None) -> list[str]:
+    """A warning of features that say the label itself, judged by no labels but those bought or owned."""
+    cases = run.cases
+    if cases.columns.type_column is not None:
+        return []
+    bought = np.flatnonzero(run.decisions.select("wants_label").collect().to_series().to_numpy())
+    points, labels = cases.points[bought[:LABELS_TRIED]], cases.labels[bought[:LABELS_TRIED]]
+    if seeds is not None:
+        points, labels = np.vstack([points, seeds.points]), np.append(labels, seeds.labels)
+    points, labels = points[:LABELS_TRIED], labels[:LABELS_TRIED]
+    copies = [f"`{cases.columns.names[i]}`" for i in copies_of(labels, points)]
+    if not copies:
+        return []
+    which = f"{listed(copies)} {'gives' if len(copies) == 1 else 'give'}"
+    return [
+        f"{which} every label exactly, as far as the {len(labels):,} known labels show: a feature that is "
+        "not known before the label must be left out (--features)."
+    ]
+
+
+def copies_of(labels: Array, points: Array) -> list[int]:
+    """Which columns of the points lie on a line with the labels.
+
+    >>> labels = np.array([1.0, 4.0, 2.0, 8.0, 5.0, 7.0])
+    >>> copies_of(labels, np.column_stack([labels**2, 3.0 - 2.0 * labels]))
+    [1]
+    """
+    if len(labels) < TOO_MANY_FOR_CHANCE or len(np.unique(labels)) < 3:
+        return []
+    apart, off = labels - labels.mean(), points - points.mean(axis=0)
+    squares = np.maximum((off * off).sum(axis=0), 1e-300)
+    left = apart[:, None] - off * ((off.T @ apart) / squares)
+    return np.flatnonzero(np.abs(left).max(axis=0) <= ON_A_LINE * np.abs(apart).max()).tolist()
 
 
 def _any_known(run: TableRun) -> bool:

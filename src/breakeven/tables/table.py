@@ -41,7 +41,7 @@ def from_table(
     cost_column: str | None = None,
     noise_std: float | None = None,
     rule: RuleName = "value",
-    kernel: KernelName = "se",
+    kernel: KernelName | None = None,
     chance: float = 0.5,
     budget: float | None = None,
     horizon: int | None = None,

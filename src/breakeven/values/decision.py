@@ -4,7 +4,9 @@ A reason is stored as a short code; the sentence is made only when somebody read
 `WORDING` is taken as the sentence itself, so a rule of your own can bring its own words.
 """
 
-from math import hypot, inf, isfinite, nan
+from bisect import bisect_left, bisect_right
+from functools import cache
+from math import hypot, inf, isfinite, nan, sqrt
 from typing import Literal
 
 from msgspec import Struct
@@ -107,10 +109,25 @@ class Prediction(Struct, frozen=True, gc=False, omit_defaults=True):
         low, high = centre - half, centre + half
         return (low, high) if self.probability is None else (max(low, 0.0), min(high, 1.0))
 
+    def normal_score(self, y: float) -> float:
+        """How far out a label lies: 0 in the middle of what is expected, ±1.96 at an end of the 95% interval.
+
+        Intervals of a label hold it from that level on.
+
+        >>> prediction = Prediction(mean=0.0, std=3.0, noise_std=4.0)
+        >>> round(prediction.normal_score(prediction.interval(0.95, of="label")[0]), 2)
+        -1.96
+        """
+        if self.probability is not None:
+            return _score_of_answer(self.probability, y)
+        if self.label_quantiles is not None:
+            return _score_between(self.label_quantiles, y)
+        centre = self.mean if self.centre is None else self.centre
+        return (y - centre) / sqrt(self.std * self.std + self.noise_std * self.noise_std)
+
 
 def _between(quantiles: tuple[float, ...], level: float) -> float:
     """The quantile at this level, from those at QUANTILE_LEVELS: straight lines over normal scores."""
-    from bisect import bisect_right
     from statistics import NormalDist
 
     score = NormalDist().inv_cdf
@@ -118,6 +135,37 @@ def _between(quantiles: tuple[float, ...], level: float) -> float:
     low, high = score(QUANTILE_LEVELS[right - 1]), score(QUANTILE_LEVELS[right])
     share = (score(level) - low) / (high - low)
     return quantiles[right - 1] + share * (quantiles[right] - quantiles[right - 1])
+
+
+@cache
+def _carried_scores() -> tuple[float, ...]:
+    from statistics import NormalDist
+
+    return tuple(map(NormalDist().inv_cdf, QUANTILE_LEVELS))
+
+
+def _score_between(quantiles: tuple[float, ...], y: float) -> float:
+    """The normal score whose quantile is y, by the same straight lines; of several the one nearest to 0."""
+    middle = len(quantiles) // 2
+    if y < quantiles[middle]:
+        return -_score_between(tuple(-one for one in reversed(quantiles)), -y)
+    right = min(bisect_left(quantiles, y, lo=middle), len(quantiles) - 1)
+    if right == middle:
+        return 0.0
+    low, high = _carried_scores()[right - 1 : right + 1]
+    width = quantiles[right] - quantiles[right - 1]
+    return low + (y - quantiles[right - 1]) / width * (high - low) if width > 0.0 else inf
+
+
+def _score_of_answer(probability: float, y: float) -> float:
+    """The normal score of a yes or no, which intervals hold as a whole or not at all."""
+    from statistics import NormalDist
+
+    other = 1.0 - probability if y > 0.5 else probability
+    if other <= 0.5:
+        return 0.0
+    score = NormalDist().inv_cdf(other) if other < 1.0 else inf
+    return score if y > 0.5 else -score
 
 
 def normal_answer(mean: float, std: float, noise_std: float, shift: float) -> Prediction:

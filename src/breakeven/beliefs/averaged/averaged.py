@@ -43,6 +43,7 @@ from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, 
 MOST_AWAITED = 128  # labels awaited that are counted, the latest
 MOST_LABELS = 1_000  # labels that are looked at: beyond them an even part of all
 COMPONENT = 3e-3  # the least weight that counts in an answer
+NOISE_RANGE = (0.1, 0.9)  # of the weight, when it is said how noisy labels are
 
 
 class AveragedView(View):
@@ -457,8 +458,17 @@ class Averaged(LabelledRows):
             "constant": float(weights[[member.shape == 0 for member in posterior.members]].sum()),
             "tamed": float(posterior.weights[TAMED].sum()),
             "noise_std": self.traits.noise_std,
+            **({"noise_between": self._noise_between()} if self.noise_std is None else {}),
             "label_std": posterior.scale.std,
         }
+
+    def _noise_between(self) -> list[float]:
+        """Between which noises four fifths of the weight lie."""
+        stds = self._spreads * np.sqrt(self._noise) * self._units()
+        order = np.argsort(stds, kind="stable")
+        places = np.searchsorted(np.cumsum(self._weights[order]), NOISE_RANGE)
+        ends: list[float] = stds[order][np.minimum(places, len(order) - 1)].tolist()
+        return ends
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
