@@ -94,7 +94,7 @@ def test_ratios_are_of_the_table():
 def test_the_papers_end_point_is_compared_on_both_streams(there, below):
     section = rules.section(branin(there=there), [BRANIN])
     row = row_of(section, "rules-end-points", "branin-b100")
-    assert list(row.values()) == ["branin-b100", 17.0, 3.0, True, there, below, "read by eye"]
+    assert list(row.values()) == ["branin-b100", 17.0, 3.0, True, there, below, "its figure, by eye"]
     assert section.text[-1] == (
         "`Value`, horizon known, lies below the published end point in 1 of 1 panels on the text's streams, "
         f"and on the figures' own streams in {below:d} of 1; 1 of these end points are the paper's own, read "

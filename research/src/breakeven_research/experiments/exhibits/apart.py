@@ -27,6 +27,7 @@ from breakeven_research.experiments.runs.trials import Job, Results, average, ge
 Array = NDArray[np.float64]
 
 BELIEF_WORDS = {PAPERS: "the paper's belief", OURS: "Value's belief"}
+COLUMN_WORDS = {PAPERS: "paper belief", OURS: "Value belief"}
 HORIZONS = {KNOWN: "horizon known", UNKNOWN: "horizon unknown"}
 
 
@@ -129,8 +130,8 @@ def section(results: Results, panels: Sequence[Panel] = PANELS) -> Section | Non
 def _loss_table(found: dict[Panel, Apart]) -> Table:
     columns = ["panel"]
     for belief in (PAPERS, OURS):
-        words = BELIEF_WORDS[belief]
-        columns += [f"{words}: best λ", "paper's rule", *(f"Value, {word}" for word in HORIZONS.values())]
+        columns += [f"{COLUMN_WORDS[belief]}: best λ", "loss there"]
+        columns += [f"Value, {word}" for word in HORIZONS.values()]
     rows: list[list[Cell]] = []
     for panel, one in found.items():
         row: list[Cell] = [panel.name]
@@ -143,7 +144,7 @@ def _loss_table(found: dict[Panel, Apart]) -> Table:
 
 def _ratio_table(found: dict[Panel, Apart]) -> Table:
     columns = ["panel"]
-    columns += [f"{BELIEF_WORDS[belief]}, {word}" for belief in (OURS, PAPERS) for word in HORIZONS.values()]
+    columns += [f"{COLUMN_WORDS[belief]}, {word}" for belief in (OURS, PAPERS) for word in HORIZONS.values()]
     rows: list[list[Cell]] = [
         [
             panel.name,

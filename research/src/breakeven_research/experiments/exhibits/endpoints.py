@@ -104,8 +104,8 @@ RECIPES_DIFFER = (
 
 NEAR, NEAR_BY_EYE = 0.03, 0.25  # how far from the paper's value counts as agreement
 COLUMNS = ["panel", "method", "paper", "figures", "± figures", "text", "± text", "ratio", "agrees"]
-COLUMNS += ["paper's value is"]
-BY_EYE_WORDS, AGAIN_WORDS = "read by eye", "simulated again"
+COLUMNS += ["paper from"]
+BY_EYE_WORDS, AGAIN_WORDS = "its figure, by eye", "its settings, simulated"
 
 
 class Row(NamedTuple):

@@ -134,7 +134,7 @@ def _ends_table(found: dict[Panel, Losses], results: Results) -> Table:
             below = None if same is None else same < end
             source = BY_EYE_WORDS if by_eye else AGAIN_WORDS
             rows.append([panel.name, end, one[KNOWN], one[KNOWN] < end, same, below, source])
-    columns = ["panel", "paper", "Value, text", "below", "Value, figures", "below there", "paper's value is"]
+    columns = ["panel", "paper", "Value, text", "below", "Value, figures", "below there", "paper from"]
     return Table(name="rules-end-points", title="The published end points", columns=columns, rows=rows)
 
 
