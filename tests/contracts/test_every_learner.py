@@ -19,6 +19,7 @@ from breakeven import (
     Prior,
     Queue,
     RandomSelect,
+    SeparateTypes,
     SquaredExponential,
     Threshold,
     TypeMeans,
@@ -58,6 +59,7 @@ TYPES = {
     "shares with costs": TypeShares(0.2, 3.0, level=0.9),
     "learnt shares": TypeShares(prior_strength="learn"),
     "forgotten shares": TypeShares(forgetting=20.0),
+    "separate": SeparateTypes(0.1),
     "forgetting and learnt prior": Cells([0.0] * 3, [1.0] * 3, 0.1, prior_std="learn", forgetting=30.0),
 }
 RULES = {
@@ -121,6 +123,9 @@ def learners():
             name = f"{belief_name}-{rule_name}"
             yield name, partial(Learner, belief, rule, label_cost=0.05, keep=20)
             yield f"{name}-labellers", partial(Learner, belief, rule, labellers=LABELLERS, keep=20)
+    for belief_name in ("types", "se"):
+        within = {"label_cost": 0.05, "keep": 20, "answers_within": (-0.2, 0.2)}
+        yield f"within-{belief_name}", partial(Learner, FIXED[belief_name], Threshold(), **within)
     for belief_name, (belief, warmup) in FITTED.items():
         for rule_name in SLOW_RULES:
             make = partial(Learner, belief, RULES[rule_name], label_cost=0.05, warmup=warmup, keep=20)

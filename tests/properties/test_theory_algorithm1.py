@@ -94,3 +94,41 @@ def test_the_mean_loss_stays_between_nothing_and_the_expected_bound():
         losses.append(loss)
         bounds.append(theory.expected_upper_bound(arrivals, **setting))
     assert np.mean(losses) < np.mean(bounds)
+
+
+def bought(stream, types, *, label_cost, noise_std, delta):
+    """The type and the count of each label that Algorithm 1 buys, in order: no label is looked at."""
+    arrivals, labels, order = [0] * types, [0] * types, []
+    for k in stream:
+        arrivals[k] += 1
+        radius = theory.radius(noise_std, labels[k], max(sum(labels), 1), delta)
+        if radius > label_cost ** (1 / 3) * arrivals[k] ** (-1 / 3):
+            labels[k] += 1
+            order.append((k, labels[k]))
+    return order
+
+
+NOISES = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "uniform": lambda rng, shape: rng.uniform(-1, 1, shape),  # sub-Gaussian with σ = 1, its bound
+    "plus or minus": lambda rng, shape: rng.choice([-1.0, 1.0], shape),
+}
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_radii_fail_no_more_often_than_the_form_without_the_types_says(noise, in_turn):
+    types, delta, streams = 30, 0.2, 2000
+    rng = np.random.default_rng(7)
+    stream = rng.integers(types, size=600)
+    stream = np.sort(stream) if in_turn else stream  # an adversary's order, or an even one
+    order = bought(stream, types, label_cost=0.5, noise_std=1.0, delta=delta)
+    assert max(count for _, count in order) > 5
+    drawn = NOISES[noise](rng, (streams, len(order)))
+    failed = np.zeros(streams, dtype=bool)
+    for n, (k, count) in enumerate(order, start=1):  # this mean is used while N is n or more
+        mean = drawn[:, [i for i in range(n) if order[i][0] == k]].mean(axis=1)
+        failed |= np.abs(mean) > theory.radius(1.0, count, n, delta)
+    promised = theory.failure_probability(types, delta, arrivals_react=False)
+    assert theory.failure_probability(types, delta) == 1.0  # with the types there is no promise at all
+    assert failed.mean() <= promised + 3 * np.sqrt(promised * (1 - promised) / streams)

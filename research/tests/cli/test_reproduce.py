@@ -189,7 +189,7 @@ def test_rules_adds_value_to_the_panels_named_and_the_table_of_all_rules(capsys,
     words = [panel, "--rules", "--recipe", "text", "--trials", "1", "--workers", "1"]
     code, printed, err = reproduce(capsys, *words, "--json", "--out", out)
     assert (code, err) == (0, "")
-    assert json.loads(printed)["exhibits"] == [panel, "rules", "value-ablation"]
+    assert json.loads(printed)["exhibits"] == [panel, "rules", "apart", "value-ablation"]
     for name in ("rules", "rules-ratios", "rules-end-points", "value-ablation"):
         rows = (out / f"{name}.csv").read_text().splitlines()[1:]
         assert [row.split(",")[0] for row in rows] == [panel]
@@ -248,7 +248,6 @@ QUICK = ("--streams", "--quick", "--workers", "1")
 STREAM_NAMES = "a name that `breakeven reproduce --streams --list` shows, or one of their groups"
 STREAMS_REFUSED = {
     "--streams fredman1": f"stream: expected {STREAM_NAMES}, got 'fredman1'; did you mean friedman1?",
-    "--quick": "quick: expected --streams beside it; the paper's experiments have --trials, got none",
     "--streams --rules": "streams: expected neither --rules nor --recipe beside it, got one of them",
     "--streams step --trials 0": "trials: expected a whole number of at least 1, got 0",
 }

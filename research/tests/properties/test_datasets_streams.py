@@ -154,7 +154,7 @@ def test_a_million_rounds_take_a_moment():
         (lambda: arrival_shares(0, "uniform"), "types: expected a whole number of at least 1, got 0"),
         (
             lambda: arrival_shares(3, "skewed"),
-            "arrivals: expected one of 'uniform', 'lopsided', 'one_type', got 'skewed'",
+            "arrivals: expected one of 'uniform', 'lopsided', 'one_type', 'in_turn', got 'skewed'",
         ),
         (lambda: discrete_stream(3, -1, seed=0), "rounds: expected a whole number of at least 0, got -1"),
         (lambda: discrete_stream(3, 5, seed=-1), "^seed: expected a whole number of at least 0, got -1"),

@@ -94,10 +94,11 @@ def test_ratios_are_of_the_table():
 def test_the_papers_end_point_is_compared_on_both_streams(there, below):
     section = rules.section(branin(there=there), [BRANIN])
     row = row_of(section, "rules-end-points", "branin-b100")
-    assert list(row.values()) == ["branin-b100", 17.0, 3.0, True, there, below]
+    assert list(row.values()) == ["branin-b100", 17.0, 3.0, True, there, below, "its figure, by eye"]
     assert section.text[-1] == (
-        "It lies below the paper's own end point in 1 of 1 panels, and on the figures' own streams in "
-        f"{below:d} of 1."
+        "`Value`, horizon known, lies below the published end point in 1 of 1 panels on the text's streams, "
+        f"and on the figures' own streams in {below:d} of 1; 1 of these end points are the paper's own, read "
+        "off its figures by eye, and 0 are simulated again from its settings."
     )
 
 
@@ -105,21 +106,27 @@ def test_without_the_figures_streams_only_the_texts_are_compared():
     results = [one for one in branin() if one[0].recipe == "text"]
     section = rules.section(results, [BRANIN])
     assert row_of(section, "rules-end-points", "branin-b100")["below there"] is None
-    assert section.text[-1] == "It lies below the paper's own end point in 1 of 1 panels."
+    assert "in 1 of 1 panels on the text's streams; 1 of these" in section.text[-1]
 
 
 def test_the_sentence_counts_panels_and_names_the_worst_and_the_mean():
     section = rules.section(branin() + types(known=9.9, unknown=9.9), [TYPES, BRANIN])
     assert section.text[1] == (
-        "`Value` that knows its horizon costs no more than the paper's rule at its best λ in hindsight in "
-        "**1 of 2** panels, and 1.1 times as much at worst. It costs 0.742 times as much as the rule at its "
-        "published λ, in the geometric mean. Not knowing its horizon, it costs 2 times as much as knowing it "
-        "at worst, and 1.41 times in the geometric mean."
+        "`Value` on its own belief costs no more than the paper's rule on the paper's belief at its best λ "
+        "in hindsight in **1 of 2** panels where it knows its horizon and in **0 of 2** where it does not; "
+        "0.908 and 1.28 times as much in the geometric mean, and 1.1 and 1.5 times at worst. That compares "
+        "rule and belief at once; the next section takes them apart, with paired intervals. Against the "
+        "published λ, which was chosen for another threshold, the mean is 0.742, horizon known. Not knowing "
+        "its horizon, `Value` costs 2 times as much as knowing it at worst, and 1.41 times in the geometric "
+        "mean. Never labelling costs less than `Value` in 1 of 2 panels, horizon known, and in 2, horizon "
+        "unknown."
     )
 
 
 def test_as_much_as_in_hindsight_is_no_more():
-    assert "**1 of 1** panels, and 1 times" in rules.section(branin(known=4.0), [BRANIN]).text[1]
+    assert (
+        "**1 of 1** panels where it knows its horizon" in rules.section(branin(known=4.0), [BRANIN]).text[1]
+    )
 
 
 @pytest.mark.parametrize("missing", range(4))
@@ -172,10 +179,9 @@ def test_no_ablation_is_shown_where_none_was_run():
 
 
 def test_the_papers_exhibits_are_all_there_is_unless_rules_are_asked_for():
-    assert not {"rules", "value-ablation"} & set(wish().names)
-    assert (
-        {*wish().names, "rules", "value-ablation"} == set(wish(rules=True).names) == set(wish(["all"]).names)
-    )
+    ours = {"rules", "apart", "value-ablation"}
+    assert not ours & set(wish().names)
+    assert {*wish().names} | ours == set(wish(rules=True).names) == set(wish(["all"]).names)
 
 
 def test_rules_are_compared_on_the_panels_named_or_on_all():

@@ -9,6 +9,7 @@ from breakeven.beliefs.belief_data import BELIEFS, as_lists, belief_data, belief
 from breakeven.beliefs.cells import Cells
 from breakeven.beliefs.gp import GaussianProcess, Matern, Prior, SquaredExponential, untuned
 from breakeven.beliefs.recognised import Recognised
+from breakeven.beliefs.separate import SeparateTypes
 from breakeven.beliefs.types import TypeBelief, TypeMeans, TypeShares
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Matern",
     "Prior",
     "Recognised",
+    "SeparateTypes",
     "SquaredExponential",
     "TypeBelief",
     "TypeMeans",

@@ -12,10 +12,19 @@ from breakeven.beliefs.averaged import Averaged, AveragedShares
 from breakeven.beliefs.belief import Belief
 from breakeven.beliefs.cells import Cells
 from breakeven.beliefs.gp import GaussianProcess
+from breakeven.beliefs.separate import SeparateTypes
 from breakeven.beliefs.types import TypeMeans, TypeShares
 from breakeven.errors import BreakevenError, expect
 
-BELIEFS: list[type[Any]] = [Averaged, AveragedShares, Cells, GaussianProcess, TypeMeans, TypeShares]
+BELIEFS: list[type[Any]] = [
+    Averaged,
+    AveragedShares,
+    Cells,
+    GaussianProcess,
+    SeparateTypes,
+    TypeMeans,
+    TypeShares,
+]
 OUR_BELIEFS = {one.__name__: one for one in BELIEFS}
 
 OWN_KIND = "own:"  # stands before the kind of a class that is not ours

@@ -49,7 +49,7 @@ def decide(
     decision = Decision(
         id or (str(round) if round >= book.next_number else book.automatic_id(round)),
         wants_label,
-        view.prediction,
+        state.answer(view.prediction),
         view.uncertainty,
         verdict.threshold,
         quote.cost,
@@ -68,7 +68,9 @@ def decide(
     if reason == "audited":
         _check_audited(state, decision)
         state.phase = CHANGING
-        predicted = state.belief.look(point).prediction.mean  # looked at alone: a batch gives the same bits
+        predicted = state.answer(
+            state.belief.look(point).prediction
+        ).mean  # looked at alone: a batch gives the same bits
     state.phase = CHANGING
     if id is not None or book.next_number > round:
         book.note_id(decision.id, round)

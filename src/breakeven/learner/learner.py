@@ -65,8 +65,9 @@ class Learner:
     are bought whatever the rule says. The last `keep` arrivals whose labels are told, or were never asked
     for, are remembered: within these an id counts once, and labels can be told, corrected, withdrawn and
     reopened. `name` is that of the stream: random numbers come from it and the `seed`. With
-    fitting="outside" fits are not run inside `tell` and `learn`; see `fit_job`. A learner is not thread-safe:
-    give it one writer at a time.
+    fitting="outside" fits are not run inside `tell` and `learn`; see `fit_job`. Where f is known to lie
+    within two limits, `answers_within=(low, high)` moves every answer beyond them to the nearer one; nothing
+    else changes. A learner is not thread-safe: give it one writer at a time.
 
     >>> from breakeven import Learner, Threshold, TypeMeans
     >>> learner = Learner(TypeMeans(noise_std=0.5), Threshold(), label_cost=2.0)
@@ -94,6 +95,7 @@ class Learner:
         keep: int = 10_000,
         name: str = "",
         fitting: FittingPlace = "inside",
+        answers_within: tuple[float, float] | None = None,
     ) -> None:
         uneven = under_cost, over_cost, miss_cost, false_alarm_cost
         errors = ErrorCosts.checked(error_cost, *uneven)
@@ -108,7 +110,15 @@ class Learner:
             check_aim(belief, errors.level).aim(errors.level)
         belief.detach()
         self.state = State(
-            belief, rule, costs, warmup=warmup, keep=keep, seed=seed, name=name, fitting=fitting
+            belief,
+            rule,
+            costs,
+            warmup=warmup,
+            keep=keep,
+            seed=seed,
+            name=name,
+            fitting=fitting,
+            answers_within=answers_within,
         )
         self._fit_out = False  # whether a fit runs elsewhere
         started = self.snapshot() if _has_lived(belief) else None
@@ -264,7 +274,7 @@ class Learner:
         self.state.phase = CHANGING
         prediction = self.state.belief.predict(point)
         self.state.phase = WHOLE
-        return prediction
+        return self.state.answer(prediction)
 
     def _apply(self, kind: type[Event], *content: Any) -> None:
         state = self.state
@@ -351,7 +361,7 @@ class Learner:
         self.state.phase = CHANGING
         predictions = self.state.belief.predict_many(points)
         self.state.phase = WHOLE
-        return predictions
+        return [self.state.answer(one) for one in predictions]
 
     def _quotes(self, costs: Iterable[GivenCost] | None, count: int) -> list[Quote]:
         if costs is None:
@@ -469,6 +479,11 @@ class Learner:
     def fitting(self) -> FittingPlace:
         """Whether fits run inside `tell` and `learn`, or outside."""
         return self.state.fitting
+
+    @property
+    def answers_within(self) -> tuple[float, float] | None:
+        """The limits that answers keep to; None where there are none."""
+        return self.state.answers_within
 
     @property
     def keep(self) -> int:

@@ -22,7 +22,7 @@ from breakeven.values import Labeller
 UNEVEN = ("under_cost", "over_cost", "miss_cost", "false_alarm_cost")  # stored as error cost and level
 ARGUMENTS = {
     "belief", "rule", "label_cost", "labellers", "error_cost", *UNEVEN, "warmup", "seed", "keep", "name",
-    "fitting",
+    "fitting", "answers_within",
 }  # fmt: skip
 MARK = b"breakeven"
 FORMAT_VERSION = 1
@@ -47,6 +47,7 @@ def config_of(state: State) -> dict[str, Any]:
         "keep": state.book.keep,
         "name": state.name,
         "fitting": state.fitting,
+        "answers_within": None if state.answers_within is None else list(state.answers_within),
     }
     config = {"belief": belief_data(state.belief), "rule": rule_data(state.rule)}
     return config | {name: value for name, value in given.items() if value is not None}

@@ -68,8 +68,10 @@ class State:
         seed: int,
         name: str,
         fitting: FittingPlace,
+        answers_within: Sequence[float] | None = None,
         noises: Sequence[float] | None = None,
     ) -> None:
+        self.answers_within = None if answers_within is None else _checked_range(answers_within)
         self.seed = expect.whole("seed", seed)
         self.name = name if name == "" else expect.name_of("name", name)
         self.fitting: FittingPlace = expect.one_of("fitting", fitting, FITTINGS)
@@ -109,6 +111,15 @@ class State:
         self.book.releases = (forgotten,) if auditing is None else (forgotten, auditing.trail.release)
         if rule.reservoir:
             self.belief.watch(rule.reservoir)
+
+    def answer(self, prediction: Prediction) -> Prediction:
+        """A prediction as it is given out: its mean within the declared range, if there is one."""
+        if self.answers_within is None:
+            return prediction
+        low, high = self.answers_within
+        if low <= prediction.mean <= high:
+            return prediction
+        return msgspec.structs.replace(prediction, mean=min(max(prediction.mean, low), high))
 
     # -- whole or torn ---------------------------------------------------------------------------
 
@@ -209,7 +220,7 @@ class State:
         if self.auditing is not None:
             self.auditing.tell(entry.key, y, noise.get("noise_std"))
         self.book.tell(entry, y, labeller)  # at the end: it may forget the label at once
-        return prediction
+        return self.answer(prediction)
 
     def check_labeller(self, entry: Entry, labeller: Any) -> str:
         """Who gave the label of this entry."""
@@ -451,6 +462,14 @@ def _failure(listener: Listener, event: Event) -> BaseException | None:
     except BaseException as error:
         return error
     return None
+
+
+def _checked_range(limits: Any) -> tuple[float, float]:
+    """The two limits that answers keep to."""
+    ends = expect.vector("answers_within", limits, 2).tolist()
+    if not ends[0] < ends[1]:
+        expect.refuse("answers_within", "a lower and then a higher limit", limits)
+    return ends[0], ends[1]
 
 
 def check_rule(rule: Any, belief: Any) -> None:

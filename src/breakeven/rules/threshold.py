@@ -46,12 +46,13 @@ class Threshold(Rule):
         traits, clock, labels = view.traits, view.arrivals, view.labels
         if not traits.noise_known and (waiting := while_noise_is_unknown(view)) is not None:
             return waiting
-        first = labels == 0 and clock is not None
+        of_types = clock is not None
         if clock is None or self.clock == "stream":
             clock = view.round
         price = view.price / traits.label_scale
         limit = threshold(price, clock, traits.exponent, traits.unit, self.scale)
-        wanted, untold = view.uncertainty > limit, view.prediction.std == inf
-        return Verdict(wanted, limit, threshold_reason(wanted, first, traits.prior_std <= limit, untold))
+        wanted, from_start = view.uncertainty > limit, traits.prior_std <= limit
+        first, untold = of_types and labels == 0, of_types and view.prediction.std == inf
+        return Verdict(wanted, limit, threshold_reason(wanted, first, from_start, untold))
 
     reason = staticmethod(threshold_reason)

@@ -4,11 +4,17 @@ A `form` chooses between two readings: "printed" is the paper's formula, "correc
 establish. Only the latter is a promise; where the two differ there are runs that cross the printed one.
 
 Theorem 1. The proof gives at most ⌈u_k⌉ labels of type k. The paper prints u_k, too little for a type seen
-seldom: its first label costs B all the same. Means and predictions lie in [0, 1].
+seldom: its first label costs B all the same. Means and predictions lie in [0, 1]: a learner's answers do with
+`answers_within=(0, 1)`. How often it fails depends on the arrivals. Algorithm 1 decides without looking at
+labels, so where arrivals do not react to labels either, the n-th label overall belongs to a type and a count
+that are fixed in advance, and its radius is used with N ≥ n: the chances of failure sum to Σ δ/n³ = ζ(3)·δ.
+Where arrivals do react, any type can have any count when N is small: the sum is over types as well, ζ(3)·K·δ.
+A belief that puts another count between N_k and N into its radius (`SeparateTypes`) keeps the bound, with K.
 Theorem 2 bounds the expected loss on the worst problem; one measured loss below it is no contradiction.
-Never labelling and answering ½ loses at most M_k/2, less than what is printed while M_k < σ²B/8. With the
-two means of the proof kept within [0, 1] it gives the lesser of the printed term and 3M_k/16: the corrected
-form.
+Means ½ ± a·(σ²B/M_k)^⅓ force a loss of (a/2 − a⁴/16)·(σ²B)^⅓·M_k^⅔ (Pinsker, and the best number of labels),
+most at a = 2^⅓: ⅜·2^⅓ = 0.47 where ¼ is printed. Never labelling and answering ½ loses at most M_k/2, less
+than what is printed while M_k < σ²B/8. With the two means kept within [0, 1] the proof gives 3M_k/16 at least
+where that is less. The corrected form has both.
 
 Notation: M_k arrivals of type k (expected ones may be fractions), T rounds, K types, B label_cost, σ
 noise_std, δ delta, λ threshold_scale, u_k = 2σ² log(2T³/δ)·λ⁻²·B^(−⅔)·M_k^(⅔).
@@ -27,6 +33,7 @@ from breakeven.theory.thresholds import confidence_spread
 Form = Literal["corrected", "printed"]
 FORMS = ("corrected", "printed")
 ZETA_3 = 1.2020569031595942
+PRINTED_LEAST, CORRECTED_LEAST = 1 / 4, 3 / 8 * 2 ** (1 / 3)  # of (σ²B)^⅓·M_k^⅔, Thm 2
 
 
 def is_corrected(form: Form) -> bool:
@@ -179,15 +186,21 @@ def expected_upper_bound(
     noise_std: float,
     threshold_scale: float = 1.0,
     form: Form = "corrected",
+    arrivals_react: bool = True,
 ) -> float:
     """Bound the expected loss of Algorithm 1, run with delta 1/T.
 
+    `arrivals_react` is as for `failure_probability`.
+
     >>> round(expected_upper_bound([500, 500], label_cost=10, noise_std=0.1))
     610
+    >>> round(expected_upper_bound([500, 500], label_cost=10, noise_std=0.1, arrivals_react=False))
+    596
     """
     seen, total = seen_within(arrivals, rounds)
     likely = discrete_setting(label_cost, noise_std, threshold_scale, form).loss(seen, total, 1 / total)
-    return likely + (label_cost + 1) * total * _failure(seen.size, 1 / total, form)  # remark after Thm 2
+    failure = _failure(seen.size, 1 / total, form, expect.truth("arrivals_react", arrivals_react))
+    return likely + (label_cost + 1) * total * failure  # remark after Thm 2
 
 
 def worst_case_upper_bound(
@@ -216,17 +229,27 @@ def worst_case_upper_bound(
     return setting.bill(ceil(labels) + K - 1 if setting.corrected else labels, growth)
 
 
-def failure_probability(types: int, delta: float, *, form: Form = "corrected") -> float:
+def failure_probability(
+    types: int, delta: float, *, form: Form = "corrected", arrivals_react: bool = True
+) -> float:
     """Probability that the upper bound of Theorem 1 fails, at most.
+
+    `arrivals_react=False` says that what arrives does not depend on labels seen before, however else it was
+    chosen: the number of types then does not matter. That is the paper's setting.
 
     >>> round(failure_probability(10, 0.01), 4), round(failure_probability(10, 0.01, form="printed"), 4)
     (0.1202, 0.0082)
+    >>> round(failure_probability(10, 0.01, arrivals_react=False), 4)
+    0.012
     """
-    return _failure(expect.whole("types", types, least=1), _open(delta), form)
+    react = expect.truth("arrivals_react", arrivals_react)
+    return _failure(expect.whole("types", types, least=1), _open(delta), form, react)
 
 
-def _failure(types: int, delta: float, form: Form) -> float:
-    return min(1.0, ZETA_3 * types * delta if is_corrected(form) else delta * pi**2 / 12)  # Thm 1
+def _failure(types: int, delta: float, form: Form, arrivals_react: bool) -> float:
+    if not is_corrected(form):
+        return delta * pi**2 / 12  # Thm 1
+    return min(1.0, ZETA_3 * delta * (types if arrivals_react else 1))  # Thm 1, its union carried out
 
 
 def _open(delta: float) -> float:
@@ -241,8 +264,10 @@ def lower_bound(
 ) -> float:
     """Least expected loss on the worst problem with these arrivals.
 
-    >>> lower_bound([1000, 8, 0], label_cost=1, noise_std=1)
-    26.0
+    >>> round(lower_bound([1000, 27, 0], label_cost=1, noise_std=1), 2)
+    51.5
+    >>> lower_bound([1000, 27, 0], label_cost=1, noise_std=1, form="printed")
+    27.25
     >>> lower_bound([1], label_cost=1000, noise_std=1)  # printed: 2.5
     0.1875
     """
@@ -256,8 +281,8 @@ def worst_case_lower_bound(
 
     Printed, every type has T/K arrivals; corrected, the whole numbers nearest to that.
 
-    >>> worst_case_lower_bound(8, 8000, label_cost=1, noise_std=1)
-    200.0
+    >>> round(worst_case_lower_bound(8, 8000, label_cost=1, noise_std=1))
+    378
     """
     T, K = expect.whole("rounds", rounds, least=1), expect.whole("types", types, least=1)
     if is_corrected(form):
@@ -267,5 +292,6 @@ def worst_case_lower_bound(
 
 def _least(arrivals: Array, label_cost: float, noise_std: float, form: Form) -> Array:
     B, sigma = expect.positive("label_cost", label_cost), expect.positive("noise_std", noise_std)
-    least: Array = np.cbrt(sigma**2 * B) * np.cbrt(arrivals) ** 2 / 4  # Thm 2
+    share = CORRECTED_LEAST if is_corrected(form) else PRINTED_LEAST
+    least: Array = share * np.cbrt(sigma**2 * B) * np.cbrt(arrivals) ** 2  # Thm 2
     return np.minimum(least, 3 / 16 * arrivals) if is_corrected(form) else least

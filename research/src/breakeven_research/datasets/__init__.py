@@ -1,4 +1,4 @@
-"""The streams of the paper's experiments: types, Branin, Hartmann, Parkinsons and supernovae.
+"""The streams of the paper's experiments: types, Branin, Hartmann, Parkinsons and supernovae; and loans.
 
 A function named `…_stream` follows the paper's text and takes a seed; one named `…figures_trials` makes the
 published figures' draws again. The last two need data files: `locate` finds them, `fetch` downloads them.
@@ -38,6 +38,7 @@ from breakeven_research.datasets.supernova import (
 )
 from breakeven_research.datasets.synthetic import (
     Arrivals,
+    Noise,
     arrival_shares,
     branin_figures_trials,
     branin_stream,
@@ -45,6 +46,7 @@ from breakeven_research.datasets.synthetic import (
     figures_trials,
     hartmann_figures_trials,
     hartmann_stream,
+    loan_stream,
     smooth_stream,
 )
 
@@ -57,6 +59,7 @@ __all__ = [
     "CorruptData",
     "Function",
     "MissingData",
+    "Noise",
     "PatientArrivals",
     "Recordings",
     "Source",
@@ -73,6 +76,7 @@ __all__ = [
     "figures_trials",
     "hartmann_figures_trials",
     "hartmann_stream",
+    "loan_stream",
     "locate",
     "log_likelihood",
     "log_likelihoods",

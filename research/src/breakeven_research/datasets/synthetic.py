@@ -1,6 +1,7 @@
-"""Streams that are drawn: over K types, and over the box of a function.
+"""Streams that are drawn: over K types, loans among them, and over the box of a function.
 
-Arrivals are even, lopsided or all of one type; in a box, lopsided is to the first fifth of the first axis.
+Arrivals are even, lopsided, all of one type, or, over types, one type after the other, as an adversary might
+order them; in a box, lopsided is to the first fifth of the first axis. Noise is normal unless told otherwise.
 Seeded streams follow the paper's text; `figures` ones are the published draws. For functions `RandomState(0)`
 made 20 streams of 1000 points, of which the first 10 and their first 300 points were used; further trials go
 on with it.
@@ -45,8 +46,15 @@ def legacy(name: str, seed: int) -> np.random.RandomState:
 # -- types ---------------------------------------------------------------------------------------------------
 
 
-Arrivals = Literal["uniform", "lopsided", "one_type"]
-ARRIVALS = ("uniform", "lopsided", "one_type")
+Arrivals = Literal["uniform", "lopsided", "one_type", "in_turn"]
+ARRIVALS = ("uniform", "lopsided", "one_type", "in_turn")
+BOX_ARRIVALS = ARRIVALS[:3]
+Noise = Literal["normal", "uniform", "signs"]
+NOISES: dict[str, Callable[[np.random.Generator, int], Array]] = {
+    "normal": lambda random, rounds: random.standard_normal(rounds),
+    "uniform": lambda random, rounds: random.uniform(-(3**0.5), 3**0.5, rounds),
+    "signs": lambda random, rounds: random.choice([-1.0, 1.0], rounds),
+}  # of variance 1, and none has heavier tails than a normal one of variance 1
 NOISE_STD = 0.1
 PUBLISHED_ARRIVALS = 10_000
 LONGER_DRAWS = {(10, "uniform"): 1_000_000}  # of which the authors used the first 10⁴
@@ -65,7 +73,7 @@ def arrival_shares(types: int, arrivals: Arrivals) -> NDArray[np.float64]:
     [1.0, 0.0, 0.0]
     """
     types, arrivals = expect.whole("types", types, least=1), expect.one_of("arrivals", arrivals, ARRIVALS)
-    if arrivals == "uniform":
+    if arrivals in ("uniform", "in_turn"):
         return np.full(types, 1 / types)
     first = max(1, types // 5) if arrivals == "lopsided" else 1
     rest = types - first
@@ -80,6 +88,7 @@ def discrete_stream(
     seed: int,
     arrivals: Arrivals = "uniform",
     noise_std: float = NOISE_STD,
+    noise: Noise = "normal",
     means_seed: int = 0,
 ) -> Stream:
     """A seeded stream: `seed` draws arrivals and noise, `means_seed` the mean of each type.
@@ -91,8 +100,35 @@ def discrete_stream(
     shares, rounds = arrival_shares(types, arrivals), expect.whole("rounds", rounds)
     means = generator("means", means_seed, "means_seed").random(len(shares))
     points = generator("points", seed).choice(len(shares), rounds, p=shares)
-    noise = generator("noise", seed).standard_normal(rounds)
-    return _over_types(points, means, noise, expect.positive("noise_std", noise_std), arrivals)
+    if arrivals == "in_turn":
+        points = np.sort(points)
+    drawn = NOISES[expect.one_of("noise", noise, NOISES)](generator("noise", seed), rounds)
+    return _over_types(points, means, drawn, expect.positive("noise_std", noise_std), arrivals)
+
+
+LOAN_NOISE_STD = 0.5  # of yes and no: no answer between 0 and 1 has heavier tails
+INCOMES, DEBTS = 8, 5  # bands, from the lowest on
+
+
+def loan_stream(rounds: int = 10_000, *, seed: int) -> Stream:
+    """People who apply for a loan, of 40 kinds by income and debts; the label is whether one defaults.
+
+    A label is 1 or 0, and what it costs is to lend and see. The truth is the share of defaults in a kind: 8%
+    in all, from 0.5% of those who earn most and owe least to 63% at the other end. Middle incomes apply most
+    often.
+
+    >>> stream = loan_stream(seed=1)
+    >>> sorted(set(stream.labels.tolist())), round(float(stream.truth.mean()), 2)
+    ([0.0, 1.0], 0.08)
+    """
+    income, debt = np.divmod(np.arange(INCOMES * DEBTS), DEBTS)
+    shares = np.exp(-((income - 3.5) ** 2) / 8.0 - 0.5 * debt)
+    defaults = 1.0 / (1.0 + np.exp(1.15 + 0.5 * income - 0.6 * (debt - 1.2)))
+    rounds, random = expect.whole("rounds", rounds), generator("points", seed)
+    points = random.choice(len(shares), rounds, p=shares / shares.sum())
+    truth = defaults[points]
+    labels = (generator("noise", seed).random(rounds) < truth).astype(float)
+    return Stream(points, labels, truth, LOAN_NOISE_STD, "loans")
 
 
 def figures_trials(
@@ -132,7 +168,7 @@ def _over_types(points: Any, means: Any, noise: Any, noise_std: float, arrivals:
 
 BRANIN_NOISE_STD = 5.0
 HARTMANN_NOISE_STD = 0.5
-FIRST_FIFTH = dict(zip(ARRIVALS, (0.2, 0.8, 1.0), strict=True))  # its share of the arrivals
+FIRST_FIFTH = dict(zip(BOX_ARRIVALS, (0.2, 0.8, 1.0), strict=True))  # its share of the arrivals
 PUBLISHED_POINTS = 1000
 
 
@@ -149,7 +185,7 @@ def smooth_stream(
     True
     """
     rounds, random = expect.whole("rounds", rounds), generator("points", seed)
-    share = FIRST_FIFTH[expect.one_of("arrivals", arrivals, ARRIVALS)]
+    share = FIRST_FIFTH[expect.one_of("arrivals", arrivals, BOX_ARRIVALS)]
     unit = random.random((rounds, function.dim))
     near = random.random(rounds) < share
     unit[:, 0] = np.where(near, 0.2 * unit[:, 0], 0.2 + 0.8 * unit[:, 0])

@@ -12,8 +12,10 @@ from breakeven.values import Figure, Section, Table
 from breakeven_research.datasets import all_sources, locate
 from breakeven_research.experiments.exhibits import (
     ablations,
+    apart,
     bounds,
     claims,
+    covered,
     decisions,
     endpoints,
     illustration,
@@ -143,6 +145,7 @@ def _theory_jobs(asked: Wish) -> list[Job]:
         *(skew.jobs(trials) if "skew" in asked.names else []),
         *(bounds.jobs(trials) if "bounds" in asked.names else []),
         *(rates.jobs(trials) if "rates" in asked.names else []),
+        *(covered.jobs(trials) if "covered" in asked.names else []),
     ]
 
 
@@ -162,6 +165,7 @@ def _value_jobs(asked: Wish) -> list[Job]:
     return [
         *(rules.jobs(trials, asked.recipes) if "rules" in asked.names else []),
         *(ablations.value_jobs(trials) if "value-ablation" in asked.names else []),
+        *(apart.jobs(trials) if "apart" in asked.names else []),
     ]
 
 
@@ -182,10 +186,12 @@ def sections(asked: Wish, results: Results) -> list[Section]:
         (any(one.name in asked.names for one in ABLATIONS), lambda: ablations.section(results)),
         ("scales" in asked.names, lambda: scales.section(results)),
         ("rules" in asked.names, lambda: rules.section(results, asked.judged)),
+        ("apart" in asked.names, lambda: apart.section(results, asked.judged)),
         ("value-ablation" in asked.names, lambda: ablations.value_section(results, asked.judged)),
         ("bounds" in asked.names, lambda: bounds.section(results)),
         ("rates" in asked.names, lambda: rates.section(results)),
         ("skew" in asked.names, lambda: skew.section(results)),
+        ("covered" in asked.names, lambda: covered.section(results)),
         (bool(shown), endpoints.differences),
     ]
     made = [make() for wanted_one, make in wanted if wanted_one]
@@ -223,10 +229,12 @@ PAPER_EXHIBITS = {
     "skew": "The same function under uniform, lopsided and one-type arrivals",
     "bounds": "Theorems 1 and 2 around the measured loss, and Theorem 3 as a table",
     "rates": "How the loss grows in T, K and B",
+    "covered": "Other noise, an adversary and loans: what Theorem 1 covers and the experiments leave out",
     "scales": "λ as published, tuned on held-out streams, and the best in hindsight",
 }
 RULE_EXHIBITS = {
     "rules": "`Value` beside the paper's rule at any λ, and other yardsticks of hindsight",
+    "apart": "`Value` and the paper's rule, each on the paper's belief and on that of `Value`",
     "value-ablation": "`Value` with each of its parts left out",
 }
 EXHIBITS = PAPER_EXHIBITS | RULE_EXHIBITS

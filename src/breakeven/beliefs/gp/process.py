@@ -120,6 +120,9 @@ class GaussianProcess:
     upper end: with it labels need no warm-up before a fit. `forgetting` is a half-life in rounds: whatever
     labels say of f fades with their age, so the rules ask again when the world has moved.
 
+    Until the first fit the scale of the kernel is a placeholder: a labelled point is answered by its labels
+    alone, and before the first label nothing is known, std ∞.
+
     Points, labels and all parameters are in the user's units. `label_scale` is what the λ of the paper's
     threshold counts in: 1 label unit, or with "fit" the std of the labels at the first fit. `level` is which
     quantile of the label is answered: ½, the median, unless answers too low and too high cost differently.
@@ -203,6 +206,7 @@ class GaussianProcess:
             label_scale=1.0 if now.label_scale is None else now.label_scale,
             noise_known=self._fitted or self.noise_std is not None,
         )
+        self._unfitted = self.fit_schedule is not None and now == self._start()
 
     @property
     def parameters(self) -> Parameters:
@@ -248,15 +252,18 @@ class GaussianProcess:
         """The std of f there, awaited labels counted, and the prediction."""
         solver = self.solver
         solved = solver.solve(self._at(point, self._clock + 1))
-        prediction = self._answer(solved.mean, solved.variance)
+        prediction = self._predicted(point, solved)
         labels = solver.labels + solver.awaited
         view = SolvedView(sqrt(solved.narrowed), prediction, None, labels, self.traits)
         view.stretch, view.solved, view.point, view.process = solver.stretch, solved, point, self
         return view
 
     def look_many(self, points: Sequence[Any]) -> Looks:
-        """Look at a block of points by one triangular solve; at each in turn where arrivals are watched."""
-        if self.solver.reservoir or not len(points):
+        """Look at a block of points by one triangular solve.
+
+        At each in turn where arrivals are watched, and before the first fit.
+        """
+        if self.solver.reservoir or self._unfitted or not len(points):
             return OneByOne(self, points)
         rows = [self._at(point, self._clock + 1 + i) for i, point in enumerate(points)]
         return BlockLooks(self, np.array(rows))
@@ -264,6 +271,11 @@ class GaussianProcess:
     def predict(self, point: Any) -> Prediction:
         """The posterior mean and std of f, given the labels told."""
         solved = self.solver.solve(self._at(point, self._clock), awaited=False)
+        return self._predicted(point, solved)
+
+    def _predicted(self, point: Any, solved: Solved) -> Prediction:
+        if self._unfitted:
+            return self._before_a_fit(point, solved)
         return self._answer(solved.mean, solved.variance)
 
     def _answer(self, mean: float, variance: float) -> Prediction:
@@ -271,10 +283,27 @@ class GaussianProcess:
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions at many points, by matrix operations."""
+        if self._unfitted:
+            return [self.predict(point) for point in points]
         rows = np.array([self._at(point, self._clock) for point in points]).reshape(len(points), self._width)
         means, variances = self.solver.solve_many(rows)
         pairs = zip(means.tolist(), np.sqrt(variances).tolist(), strict=True)
         return [normal_answer(mean, std, self._noise_std, self.shift) for mean, std in pairs]
+
+    def _before_a_fit(self, point: Any, solved: Solved) -> Prediction:
+        """The prediction while the scale of the kernel is a placeholder: the labels of this very point.
+
+        Several of them count by their noise. Where there is none, the kernel as it is must do.
+        """
+        labels, noise = self.solver.y, self.solver.noise
+        here = (self.solver.X[:, : self.dim] == point).all(axis=1)
+        if here.any():
+            weights = 1.0 / np.where(noise[here] > 0.0, noise[here], self._noise_std**2)
+            first = labels[here][0]  # counted from, so that a single label is answered to the bit
+            mean = first + weights @ (labels[here] - first) / weights.sum()
+            std = 1.0 / sqrt(weights.sum()) if self.noise_std is not None else inf
+            return normal_answer(float(mean), std, self._noise_std, self.shift)
+        return self._answer(solved.mean, solved.variance if len(labels) else inf)
 
     def saving(self, point: Any, solved: Solved, noise_std: float) -> Saving:
         """What a label of this noise would take off the errors; see docs/value.md."""
@@ -343,7 +372,7 @@ class GaussianProcess:
         self._changes += 1
         self._forget_if_due()
         self._choose_solver()
-        if self.forgetting is not None:  # the label may be old by now
+        if self._unfitted or self.forgetting is not None:  # the label may be old by now
             return self.predict(point)
         return self._answer(mean, variance)
 

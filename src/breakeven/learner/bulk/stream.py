@@ -53,6 +53,7 @@ def pays(state: State, rounds: int) -> bool:
         and (belief.prior_std is None or type(rule) is Value)
         and not state.costs.labellers
         and not state.listeners
+        and state.answers_within is None
         and state.warmup.over
         and not state.fit_due
         and loops() is not None
