@@ -1,0 +1,164 @@
+"""A scikit-learn classifier for yes/no labels that also says which rows are worth their label.
+
+Besides scikit-learn's own verbs there is one more, `query`. A stream goes: query, buy what it asks for,
+partial_fit. The yes is the second of the two classes, in their order.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from breakeven.adapters.matching import teach
+from breakeven.beliefs.recognised import yes_no_rows
+from breakeven.errors import expect
+from breakeven.errors.expect import Array
+from breakeven.learner import Learner
+from breakeven.rules import Value
+
+
+class BreakevenClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Answers one of two classes, says which labels to buy, and learns from any that it is given.
+
+    A label costs `label_cost`, a wrong answer `error_cost` (1 unless given), or a miss `miss_cost` and a
+    false alarm `false_alarm_cost`; `horizon` rows are expected in all; left out, as many again as came.
+    `predict` gives the class that costs less on average. `learner_` is the `Learner` underneath: it has the
+    bill, what is awaited, and `reprice` for costs that change.
+    """
+
+    learner_: Learner
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        label_cost: float = 1.0,
+        error_cost: float | None = None,
+        miss_cost: float | None = None,
+        false_alarm_cost: float | None = None,
+        horizon: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.label_cost = label_cost
+        self.error_cost = error_cost
+        self.miss_cost = miss_cost
+        self.false_alarm_cost = false_alarm_cost
+        self.horizon = horizon
+        self.seed = seed
+
+    def __sklearn_tags__(self) -> Any:
+        """As scikit-learn asks for them: two classes only."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Start afresh with these labels, all of them learnt and none of them paid for."""
+        with self._unless_refused():
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            self.classes_ = _two_classes(y)
+            self.learner_ = self._new_learner()
+            teach(self.learner_, X, self._numbers(y))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn more labels: answers to `query` about the same rows, or labels that nobody asked for.
+
+        `classes` are both of them, where the first call does not have both.
+        """
+        with self._unless_refused():
+            X, y = validate_data(self, X, y, reset=self._is_new, dtype=np.float64)
+            if not hasattr(self, "classes_"):
+                self.classes_ = _two_classes(y if classes is None else np.asarray(classes))
+            teach(self._started(), X, self._numbers(y))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of every row that costs less on average."""
+        says_yes = np.array([one.mean > 0.5 for one in self._predictions(X)], dtype=bool)
+        answers: NDArray[Any] = np.where(says_yes, self.classes_[-1], self.classes_[0])
+        return answers
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of either class, in the order of `classes_`."""
+        yes = np.array([one.probability for one in self._predictions(X)], dtype=np.float64)
+        return np.column_stack([1.0 - yes, yes]) if len(self.classes_) > 1 else np.ones((len(yes), 1))
+
+    def query(self, X: Any) -> NDArray[np.bool_]:
+        """Count the rows as arrivals, in their order, and say which of them are worth their label.
+
+        May be called before any `fit`. A label asked for counts as awaited.
+        """
+        with self._unless_refused():
+            X = validate_data(self, X, reset=self._is_new, dtype=np.float64)
+            return np.array([one.wants_label for one in self._started().decide_many(X)])
+
+    def _predictions(self, X: Any) -> Any:
+        check_is_fitted(self, "classes_")
+        return self.learner_.predict_many(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def _numbers(self, y: NDArray[Any]) -> Array:
+        """1 for the second class, 0 for the first."""
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            expect.refuse("y", f"the classes {self.classes_.tolist()}", unknown.tolist())
+        return (y == self.classes_[-1]).astype(float) if len(self.classes_) > 1 else np.zeros(len(y))
+
+    @contextmanager
+    def _unless_refused(self) -> Iterator[None]:
+        """What is set in here stays only if nothing is raised: scikit-learn sets some before it checks."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    @property
+    def _is_new(self) -> bool:
+        return not hasattr(self, "learner_")
+
+    def _started(self) -> Learner:
+        if self._is_new:
+            self.learner_ = self._new_learner()
+        return self.learner_
+
+    def _new_learner(self) -> Learner:
+        belief = yes_no_rows(self.n_features_in_)
+        assert belief is not None, "there is a belief for yes/no labels of rows"
+        return Learner(
+            belief,
+            Value(self.horizon, scored="labels"),
+            label_cost=self.label_cost,
+            error_cost=self.error_cost,
+            miss_cost=self.miss_cost,
+            false_alarm_cost=self.false_alarm_cost,
+            seed=self.seed,
+            fitting="outside",
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As it is, but for the learner, whose snapshot it is: joblib may map pickled arrays read-only."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        return state if self._is_new else {**state, "learner_": self.learner_.snapshot()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up what `__getstate__` gave."""
+        blob = state.get("learner_")
+        super().__setstate__(state if blob is None else {**state, "learner_": Learner.restore(blob)})
+
+
+def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
+    """The classes, two at most."""
+    check_classification_targets(y)
+    kind = type_of_target(y, input_name="y")
+    if kind != "binary":
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}: ask about one class "
+            "at a time"
+        )
+    return np.unique(y)
