@@ -86,6 +86,7 @@ def content_of(state: State) -> dict[str, Any]:
         "rounds": state.rounds,
         "fits": state.fits,
         "ambiguous": state.ambiguous,
+        "trust": state.trust.state(),
     }
 
 
@@ -130,6 +131,7 @@ def _state(
         setattr(state, field, expect.whole(field, content[field]))
     if state.auditing is not None:
         state.auditing.trail.load(audit)
+    state.trust.load(content.get("trust"))
     return state
 
 

@@ -24,6 +24,7 @@ from breakeven.tables.story import (
     about_belief,
     about_copies,
     about_errors,
+    about_trust,
     about_turns,
     facts,
     sections,
@@ -110,6 +111,8 @@ class Outcome:
                 f"Labels come {run.options.delay:,} rounds late; a labelled case still counts as answered by "
                 "its label."
             )
+        if (standing := run.learner.ledger.standing) is not None:
+            said.append(about_trust(standing))
         if self.seeds is not None:
             said += [f"{len(self.seeds):,} labels were owned from the start.", *self.seeds.notes]
         if not run.whole:
@@ -152,6 +155,7 @@ class Outcome:
             "notes": self.notes,
             "noise_std": final_noise(run),
             "mean_error_of_noise": noise_share(run),
+            "standing": run.learner.ledger.standing,
             "options": run.options,
             "seconds": run.seconds,
         }
@@ -244,16 +248,19 @@ def _cost(run: TableRun) -> str:
 
 def _imports(run: TableRun) -> str:
     ours = "from breakeven.rows import open_bill, save_bill"
-    return f"from breakeven import Value\n{ours}" if _reprice(run) else ours
+    rules = "Value" if run.learner.rule.check is None else "Check, Value"
+    return f"from breakeven import {rules}\n{ours}" if _reprice(run) else ours
 
 
 def _reprice(run: TableRun) -> str:
     """A horizon that has passed says nothing of what is still to come."""
-    rule, seen = run.learner.rule, run.learner.rounds
+    rule, check, seen = run.learner.rule.layers[-1], run.learner.rule.check, run.learner.rounds
     if not isinstance(rule, Value) or rule.horizon is None or rule.horizon > seen:
         return ""
-    asked = ", ".join(_asked(replace(rule, horizon=2 * seen)))
-    return f"# as many cases again are expected: put in how many are\nlearner.reprice(rule=Value({asked}))\n"
+    again = f"Value({', '.join(_asked(replace(rule, horizon=2 * seen)))})"
+    if check is not None:
+        again = f"Check({again}, share={check.share!r})"
+    return f"# as many cases again are expected: put in how many are\nlearner.reprice(rule={again})\n"
 
 
 def _row(run: TableRun) -> str:

@@ -24,7 +24,7 @@ from breakeven.tables.pictures import (
 )
 from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
-from breakeven.values import Chart, Figure, Section
+from breakeven.values import Chart, Figure, Section, Standing
 from breakeven.values.amounts import amount, listed
 from breakeven.values.bill import EVERYONE
 
@@ -142,6 +142,13 @@ def copies_of(labels: Array, points: Array) -> list[int]:
     squares = np.maximum((off * off).sum(axis=0), 1e-300)
     left = apart[:, None] - off * ((off.T @ apart) / squares)
     return np.flatnonzero(np.abs(left).max(axis=0) <= ON_A_LINE * np.abs(apart).max()).tolist()
+
+
+def about_trust(standing: Standing) -> str:
+    """What the labels that tested the belief say of it."""
+    said = f"The belief is {standing.words}, by {standing.tests:,} labels that tested it."
+    times = "once" if standing.alarms == 1 else f"{standing.alarms:,} times"
+    return f"{said} It was refuted {times} on the way, and gave way." if standing.alarms else said
 
 
 def _any_known(run: TableRun) -> bool:
