@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from breakeven.adapters.matching import teach
-from breakeven.beliefs.recognised import yes_no_rows
+from breakeven.beliefs import AveragedShares
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner
@@ -128,10 +128,8 @@ class BreakevenClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.learner_
 
     def _new_learner(self) -> Learner:
-        belief = yes_no_rows(self.n_features_in_)
-        assert belief is not None, "there is a belief for yes/no labels of rows"
         return Learner(
-            belief,
+            AveragedShares(self.n_features_in_),
             Value(self.horizon, scored="labels"),
             label_cost=self.label_cost,
             error_cost=self.error_cost,
