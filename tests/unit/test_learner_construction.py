@@ -1,9 +1,13 @@
 """What a learner is made of, and what the paper's two algorithms set."""
 
+import gc
+import weakref
+
 import pytest
 
 from breakeven import (
     Always,
+    Audit,
     GaussianProcess,
     Learner,
     Matern,
@@ -83,3 +87,17 @@ def test_whole_numbers_of_numpy_are_whole_numbers():
 def test_a_belief_that_lacks_a_kernel_dimension_is_refused_before_a_learner_is_made():
     with pytest.raises(InvalidInput, match="one for each of 3 dimensions"):
         algorithm2(3, label_cost=1.0, noise_std=0.1, kernel=SquaredExponential((1.0, 2.0)))
+
+
+def test_a_learner_that_is_dropped_is_freed_at_once():
+    """Nothing in it refers back to it, so that nobody has to wait for the garbage collector."""
+    gc.disable()
+    try:
+        for rule in (Threshold(), Audit(Threshold(), rate=0.1, bound=1.0)):
+            learner = Learner(TypeMeans(noise_std=0.5), rule, label_cost=2.0)
+            learner.tell(learner.decide("flu").id, 38.0)
+            state = weakref.ref(learner.state)
+            del learner
+            assert state() is None
+    finally:
+        gc.enable()

@@ -73,8 +73,8 @@ def belief_of(data: Any, own: Iterable[type[Belief]] = ()) -> Belief:
     """
     if not isinstance(data, dict) or "kind" not in data:
         expect.refuse("belief", 'plain data such as {"kind": "TypeMeans", "noise_std": 0.5}', data)
-    kind = belief_kind(data["kind"], own)
-    config = {name: value for name, value in data.items() if name != "kind"}
+    config = dict(data)
+    kind = belief_kind(config.pop("kind"), own)
     if kind in BELIEFS:
         arguments = _arguments(kind)  # type: ignore[arg-type]
         for name in config:

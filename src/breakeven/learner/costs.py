@@ -102,9 +102,11 @@ class Costs(Struct, frozen=True, kw_only=True):
         return _quote(best_offer(offers), offers, None if cost is None else named)
 
     def _single(self, cost: Any, name: str) -> float:
-        if isinstance(cost, Mapping):
+        if cost is None:
+            cost = self.label_cost
+        elif isinstance(cost, Mapping):
             expect.refuse(name, "a number, as there are no labellers to name", cost)
-        return expect.positive(name, self.label_cost if cost is None else cost)
+        return expect.positive(name, cost)
 
     def _named(self, cost: Any, name: str) -> dict[str, float]:
         """Costs by labeller that hold for one arrival."""

@@ -61,13 +61,14 @@ def parts_of(
     for name in config:
         if name not in ARGUMENTS:
             expect.known("config", name, ARGUMENTS)
-    arguments = {name: value for name, value in config.items() if name not in ("belief", "rule")}
+    arguments = dict(config)
+    belief, rule = arguments.pop("belief"), arguments.pop("rule")
     if isinstance(arguments.get("labellers"), dict):
         try:
             arguments["labellers"] = msgspec.convert(arguments["labellers"], dict[str, Labeller])
         except msgspec.ValidationError as error:
             expect.refuse("labellers", "a cost and a noise_std for each", str(error), described=True)
-    return belief_of(config["belief"], beliefs), rule_of(config["rule"], rules), arguments
+    return belief_of(belief, beliefs), rule_of(rule, rules), arguments
 
 
 def content_of(state: State) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from breakeven.beliefs import Aiming, Belief, Choosy, Recognised, Watching, level_of
+from breakeven.beliefs import Aiming, Belief, Recognised, Watching, level_of
 from breakeven.errors import (
     CalledByListener,
     InvalidInput,
@@ -70,7 +70,6 @@ class State:
         fitting: FittingPlace,
         noises: Sequence[float] | None = None,
     ) -> None:
-        self.take_belief(belief)
         self.seed = expect.whole("seed", seed)
         self.name = name if name == "" else expect.name_of("name", name)
         self.fitting: FittingPlace = expect.one_of("fitting", fitting, FITTINGS)
@@ -82,17 +81,17 @@ class State:
         self.ambiguous = 0
         self.warmup = Warmup(expect.whole("warmup", warmup))
         self.book = Book(expect.whole("keep", keep))
+        self.take_belief(belief)
         self.phase = WHOLE
         self.listeners: list[Listener] = []
         self.costs, self.quote = costs, costs.quote()
         self.take_rule(rule, Auditing.of(rule, costs, belief, noises))
 
     def take_belief(self, belief: Belief) -> None:
-        """Go on with this belief; `label` checks labels, as it wants them."""
+        """Go on with this belief; `label` checks labels, as it wants them if it is `Choosy`."""
         self.belief = belief
-        self.label: Callable[[str, Any], float] = (
-            belief.label if isinstance(belief, Choosy) else expect.finite
-        )
+        self.label: Callable[[str, Any], float] = getattr(belief, "label", expect.finite)
+        self.book.releases = (belief.release, *self.book.releases[1:])  # the first is the belief's
 
     def _settle(self) -> None:
         """Go on with the belief for numbers alone, once labels are known to be numbers."""

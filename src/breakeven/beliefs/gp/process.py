@@ -246,10 +246,12 @@ class GaussianProcess:
 
     def look(self, point: Any) -> View:
         """The std of f there, awaited labels counted, and the prediction."""
-        solved = self.solver.solve(self._at(point, self._clock + 1))
+        solver = self.solver
+        solved = solver.solve(self._at(point, self._clock + 1))
         prediction = self._answer(solved.mean, solved.variance)
-        view = SolvedView(sqrt(solved.narrowed), prediction, None, self.asked, self.traits)
-        view.stretch, view.solved, view.point, view.process = self.solver.stretch, solved, point, self
+        labels = solver.labels + solver.awaited
+        view = SolvedView(sqrt(solved.narrowed), prediction, None, labels, self.traits)
+        view.stretch, view.solved, view.point, view.process = solver.stretch, solved, point, self
         return view
 
     def look_many(self, points: Sequence[Any]) -> Looks:
