@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import astuple, force_setattr
 
 from breakeven.errors.expect import Array
-from breakeven.values import AuditReport
+from breakeven.values import AuditReport, Standing
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -20,7 +20,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     `scored` says what errors are against: "truth", "labels", or None while they are unknown; then
     `prediction_error` and what contains it are None. `noise_floor` is the error that perfect predictions
     would be charged with on average when scored against noisy labels. A unit of error costs `error_cost`, and
-    `audit` is what labels drawn at random say of errors, where a rule is audited.
+    `audit` is what labels drawn at random say of errors, where a rule is audited. `standing` is what labels
+    say of the belief, where it is checked.
 
     >>> Ledger(rounds=4, labels=1, label_spend=10.0, prediction_error=2.0, scored="truth").average_loss
     3.0
@@ -37,6 +38,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     error_by_round: Array | None = None
     error_cost: float = 1.0
     audit: AuditReport | None = None
+    standing: Standing | None = None
 
     def __post_init__(self) -> None:
         for name in ("spend_by_round", "error_by_round"):
@@ -107,6 +109,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         ]
         if self.audit is not None:
             lines.append(str(self.audit))
+        if self.standing is not None:
+            lines.append(str(self.standing))
         if self.prediction_error is None:
             return "\n".join([*lines, "prediction error       unknown   (the truth is not known)"])
         lines += [

@@ -19,7 +19,7 @@ from breakeven.errors.expect import Array
 from breakeven.learner import Learner, bulk, replay
 from breakeven.learner.bulk import Answers
 from breakeven.ledger import Ledger
-from breakeven.values import EVEN, AuditReport, counted, expected_error
+from breakeven.values import EVEN, AuditReport, Standing, counted, expected_error
 
 Replayed = tuple[Answers, Array, NDArray[np.bool_], Array]  # answers, costs, which are ambiguous, stretches
 
@@ -29,9 +29,9 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
 
     `target` is what predictions are scored against, the array that was given: the truth, or the labels. The
     exact uncertainty was within a factor of `stretch` of the one shown, both ways; where the threshold lies
-    within that, too, the decision is `ambiguous`. `audit` is what audits of the learner say by then. Errors
-    count at a `level`, ½ where answers too low and too high cost the same. The bill is drawn up when it is
-    first read.
+    within that, too, the decision is `ambiguous`. `audit` is what audits of the learner say by then, and
+    `standing` how its belief stands. Errors count at a `level`, ½ where answers too low and too high cost the
+    same. The bill is drawn up when it is first read.
     """
 
     wants_label: NDArray[np.bool_]
@@ -47,6 +47,7 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
     error_cost: float = 1.0
     audit: AuditReport | None = None
     level: float = EVEN
+    standing: Standing | None = None
 
     @property
     def exact(self) -> NDArray[np.bool_]:
@@ -79,6 +80,7 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
             error_by_round=errors,
             error_cost=self.error_cost,
             audit=self.audit,
+            standing=self.standing,
         )
 
 
@@ -104,6 +106,7 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
     f = None if truth is None else _column("truth", truth, len(points))
     replayed = _bulk if ready or (ours and bulk.pays(learner.state, len(points))) else _plain
     columns, cost, ambiguous, stretch = replayed(learner, points, y, true=f is not None)
+    bill = learner.ledger
     return Trace(
         **columns._asdict(),
         cost=cost,
@@ -113,8 +116,9 @@ def simulate(learner: Learner, xs: Any, labels: Any, truth: Any = None) -> Trace
         scored="labels" if f is None else "truth",
         noise_std=learner.belief.traits.noise_std,
         error_cost=learner.error_cost,
-        audit=learner.ledger.audit,
+        audit=bill.audit,
         level=learner.state.errors.level,
+        standing=bill.standing,
     )
 
 

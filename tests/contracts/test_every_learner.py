@@ -11,6 +11,7 @@ from breakeven import (
     AveragedShares,
     Budget,
     Cells,
+    Check,
     GaussianProcess,
     Labeller,
     Learner,
@@ -47,6 +48,7 @@ FITTED = {
     "every_label": (GaussianProcess(1, 0.1, Matern(2.5), fit="every_label"), 0),
     "growing": (GaussianProcess(2, None, SquaredExponential(0.5), mean="fit", fit="growing"), 5),
     "prior": (GaussianProcess(2, 0.1, mean="fit", fit="growing", prior=Prior()), 0),
+    "half-life": (GaussianProcess(1, 0.1, mean="fit", fit="growing", forgetting="fit", prior=Prior()), 0),
 }
 TYPES = {
     "flat prior": TypeMeans(0.1),
@@ -76,15 +78,28 @@ RULES = {
     "tight": Budget(Threshold(), total=12.0, per=(4.0, 10)),
     "queue": Queue(Threshold(), 3),
     "audit": Audit(Threshold(), 0.2, bound=10.0),
+    "check": Check(Threshold(), share=0.5),
+    "limited check": Audit(Budget(Check(RandomSelect(0.3), share=1.0), per=(6.0, 9)), 0.2, bound=10.0),
     "limited audit": Queue(Budget(Audit(RandomSelect(0.3), 0.2, bound=10.0), per=(6.0, 9)), 4),
 }
+WEIGHED = {
+    "threshold": Threshold(),
+    "value": Value(horizon=100),
+    "check": Check(Value(horizon=100), share=1.0),
+}
 LABELLERS = {"nurse": Labeller(0.02, 0.3), "mri": Labeller(0.5, 0.05)}
-SLOW_RULES = ("threshold", "random", "uncertain", "value")  # enough where every check fits many times
+SLOW_RULES = (
+    "threshold",
+    "random",
+    "uncertain",
+    "value",
+    "check",
+)  # enough where every check fits many times
 ALL_RULES = (
     "types",
     "se",
 )  # beliefs under which every rule is checked; else these will do:
-FEW_RULES = ("threshold", "value", "limited audit")
+FEW_RULES = ("threshold", "value", "limited audit", "check")
 
 
 AVERAGED = {
@@ -117,7 +132,7 @@ def learners():
             partial(Learner, Weighing(0.1), RULES[rule_name], labellers=LABELLERS, error_cost=2.0, keep=50),
         )
     for belief_name, belief in (WATCHED | TYPES).items():
-        for rule_name, rule in {"threshold": Threshold(), "value": Value(horizon=100)}.items():
+        for rule_name, rule in WEIGHED.items():
             name = f"{belief_name}-{rule_name}"
             yield name, partial(Learner, belief, rule, label_cost=0.05, keep=20)
             yield f"{name}-labellers", partial(Learner, belief, rule, labellers=LABELLERS, keep=20)

@@ -15,6 +15,7 @@ from breakeven import (
     Audit,
     Budget,
     Cells,
+    Check,
     GaussianProcess,
     Learner,
     Prior,
@@ -92,6 +93,10 @@ LEARNERS = {
     "process that fits": lambda: Learner(
         GaussianProcess(2, None, mean="fit", fit="growing", prior=Prior()), Value(), label_cost=1.0
     ),
+    "checked types": lambda: Learner(TypeMeans(0.5), Check(Threshold(0.1), share=1.0), label_cost=1.0),
+    "checked process": lambda: Learner(
+        GaussianProcess(2, 0.5), wrapped(Check(Threshold(0.1), share=1.0)), label_cost=0.1
+    ),
     "dictionary": lambda: Learner(
         GaussianProcess(2, 0.5, capacity="auto", tolerance=1e-4), Value(), label_cost=0.1
     ),
@@ -127,6 +132,16 @@ def adopt(learner, places):
         learner.adopt(run_fit(learner.fit_job()))
 
 
+def alarm(learner, places):
+    """Tell labels that no belief expects, then say that the last was a mistake."""
+    for x in places[20:23]:
+        decision = learner.decide(x)
+        if decision.wants_label:
+            learner.tell(decision.id, 60.0)
+    if decision.wants_label:
+        learner.correct(decision.id, 1.0)
+
+
 VERBS = {
     "decide": lambda one, places: one.decide(places[20]),
     "decide by force": lambda one, places: one.decide(places[20], force=True, cost=0.5),
@@ -149,6 +164,7 @@ VERBS = {
     "snapshot": lambda one, places: one.snapshot(),
     "fit": lambda one, places: one.fit(),
     "adopt": adopt,
+    "alarm": alarm,
 }
 
 

@@ -13,6 +13,7 @@ from breakeven import (
     Audit,
     Budget,
     Cells,
+    Check,
     GaussianProcess,
     Labeller,
     Learner,
@@ -51,6 +52,8 @@ LEARNERS = {
         Value(reservoir=8),
         label_cost=0.1,
     ),
+    "checked types": lambda: Learner(TypeMeans(0.2), Check(Threshold(0.01)), label_cost=1.0),
+    "checked process": lambda: Learner(GaussianProcess(2, 0.2), Check(Threshold(0.01)), label_cost=1.0),
     "dictionary": lambda: Learner(
         GaussianProcess(2, 0.5, capacity="auto", tolerance=1e-2), Value(reservoir=8), label_cost=0.01
     ),

@@ -48,7 +48,8 @@ def test_every_reason_can_be_worded_for_any_numbers(reason, number):
 def test_a_reason_says_yes_or_no_first(reason):
     asks = reason in {
         "unsure", "first_of_type", "warmup", "person_asked", "drawn", "always", "above_moving",
-        "below_moving", "worth_it", "worth_it_late", "nothing_known", "audited", "unsure_in_budget",
+        "below_moving", "worth_it", "worth_it_late", "nothing_known", "audited", "checked",
+        "unsure_in_budget",
     }  # fmt: skip
     assert decision(reason).why.startswith("Label it: " if asks else "No label: ")
 
@@ -154,6 +155,7 @@ def test_a_decision_is_json_with_null_for_what_is_not_a_number():
         "exact": True,
         "ambiguous": False,
         "stretch": 1.0,
+        "doubt": None,
         "labeller": None,
         "worth": None,
         "by": "rule",

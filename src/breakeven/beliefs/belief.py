@@ -1,4 +1,4 @@
-"""What a learner needs from a belief, as four small interfaces. A belief knows nothing of costs or rules.
+"""What a learner needs from a belief, as small interfaces. A belief knows nothing of costs or rules.
 
 Points go through `point` first, which checks them; every other method takes what `point` returned. A label is
 named by a key, the number of the event that made it. A label with the key None can no longer be changed.
@@ -204,6 +204,40 @@ class Choosy(Protocol):
 def level_of(belief: Any) -> float:
     """The level of a belief: ½ where it knows no other."""
     return belief.level if isinstance(belief, Aiming) else EVEN
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """A belief whose claims each label can test, and that gives way when they are refuted.
+
+    A key names the label that refuted it. Once that label is released, nothing can be brought back.
+    """
+
+    def rank(
+        self, point: Any, y: float, noise_std: float | None = None, age: int = 0
+    ) -> tuple[float, float] | None:
+        """The probability of a label below y there, and of exactly y, given the labels told.
+
+        None while the belief claims nothing yet of how far labels scatter. `noise_std` is that of the label,
+        None the belief's own; its point came `age` arrivals ago. Changes nothing.
+        """
+        ...
+
+    def remember(self, *, labels: bool) -> None:
+        """Keep labels told one by one, as far as is needed to set some of them aside; or no longer."""
+        ...
+
+    def outdated(self) -> int:
+        """How many labels, the first told, lie before a change; 0 where none explains the labels better."""
+        ...
+
+    def give_way(self, key: Key, outdated: int, widened: float) -> None:
+        """Set that many labels aside, the first told, and widen all claims by a factor."""
+        ...
+
+    def return_to(self, key: Key) -> None:
+        """The label that refuted it was wrong: take back what `give_way` did then."""
+        ...
 
 
 class Keeping(Protocol):

@@ -11,7 +11,6 @@ import numpy as np
 from breakeven.beliefs.types import TypeMeans
 from breakeven.beliefs.types.across_types import PriorStd
 from breakeven.beliefs.types.means import FromLabels
-from breakeven.beliefs.types.tallies import Tally
 from breakeven.errors import expect
 from breakeven.values import EVEN, Prediction, View
 
@@ -72,8 +71,8 @@ class Cells(TypeMeans):
         """The mean of the labels told in the point's cell."""
         return super().predict(self._cell(point))
 
-    def _tally(self, point: Any) -> Tally:
-        return super()._tally(self._cell(point))
+    def _type(self, point: Any) -> Any:
+        return self._cell(point)
 
     def _cell(self, point: Any) -> bytes:
         return np.packbits(point >= self._middle).tobytes()

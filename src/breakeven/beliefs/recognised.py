@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from breakeven.beliefs.belief import Aiming, Belief, Key, Looks, OneByOne, level_of
+from breakeven.beliefs.belief import Aiming, Belief, Checkable, Key, Looks, OneByOne, level_of
 from breakeven.beliefs.belief_data import belief_data, belief_kind, belief_of, enter, kind_name
 from breakeven.errors import expect
 from breakeven.values import Prediction, Traits, View
@@ -184,6 +184,38 @@ class Recognised:
         """Nobody will name this label any more."""
         for one in self._both:
             one.release(key)
+
+    # -- tests of its claims ---------------------------------------------------------------------
+
+    def rank(
+        self, point: Any, y: float, noise_std: float | None = None, age: int = 0
+    ) -> tuple[float, float] | None:
+        """As the belief claims that answers now."""
+        now = self._now
+        return now.rank(point, y, noise_std, age) if isinstance(now, Checkable) else None
+
+    @property
+    def _checkable(self) -> list[Checkable]:
+        return [one for one in self._both if isinstance(one, Checkable)]
+
+    def remember(self, *, labels: bool) -> None:
+        """Both remember labels."""
+        for one in self._checkable:
+            one.remember(labels=labels)
+
+    def outdated(self) -> int:
+        """As the belief sees it that answers now."""
+        return self._now.outdated() if isinstance(self._now, Checkable) else 0
+
+    def give_way(self, key: Key, outdated: int, widened: float) -> None:
+        """Both give way: they were told the same labels."""
+        for one in self._checkable:
+            one.give_way(key, outdated, widened)
+
+    def return_to(self, key: Key) -> None:
+        """Both take back what they did."""
+        for one in self._checkable:
+            one.return_to(key)
 
     # -- fitting ---------------------------------------------------------------------------------
 

@@ -26,6 +26,8 @@ def decide(
         view.round, view.price, view.draw = round, quote.price, state.draws
         if state.rule_sees_all:
             _show(state, view, quote)
+        if state.checkable is not None:
+            view.evidence = state.evidence
         verdict = state.rule.decide(view)
         if not state.rule_is_ours:
             verdict = _checked(verdict, state.rule, quote)
@@ -63,6 +65,7 @@ def decide(
         by,
         round,
         quote.offers,
+        None if state.checkable is None else state.trust.doubt,
     )
     predicted = None
     if reason == "audited":

@@ -43,6 +43,7 @@ from breakeven.values import (
     Labeller,
     Learnt,
     Prediction,
+    Refuted,
     Reopened,
     Repriced,
     Told,
@@ -157,13 +158,26 @@ class Learner:
         if entry.y is not None:
             return self._predict(entry.x)
         state.phase = CHANGING
-        prediction = state.tell(entry, y, labeller)
+        rank = None if state.checkable is None else state.rank(entry, y, labeller)
+        prediction = state.tell(entry, y, labeller, rank)
         if state.listeners:
-            state.announce(Told(state.number, state.name, entry.id, y, labeller))
+            state.announce(Told(state.number, state.name, entry.id, y, labeller, rank))
         else:
             state.phase = WHOLE
-        fitted = state.belief.fit_due(warm=state.warmup.over) and self._fit_inside()
-        return self._predict(entry.x) if fitted else prediction
+        changed = state.trust.suspect is not None and self._give_way()
+        changed |= state.belief.fit_due(warm=state.warmup.over) and self._fit_inside()
+        return self._predict(entry.x) if changed else prediction
+
+    def _give_way(self) -> bool:
+        """A label refuted the belief: set aside what a change has outdated, or else widen all claims."""
+        state = self.state
+        if state.checkable is None:
+            return False
+        state.phase = CHANGING
+        outdated = state.checkable.outdated()
+        state.phase = WHOLE
+        self._apply(Refuted, state.rounds, outdated, 1.0 if outdated else state.trust.wider)
+        return True
 
     def correct(self, id: str, y: float) -> None:
         """That label was wrong; only means change, decisions already made stand."""
@@ -537,6 +551,7 @@ class Learner:
             awaited=len(book.awaited),
             error_cost=self.error_cost,
             audit=None if auditing is None else auditing.report(),
+            standing=None if self.state.checkable is None else self.state.trust.standing(),
         )
 
     def summary(self) -> Summary:

@@ -85,6 +85,7 @@ def content_of(state: State) -> dict[str, Any]:
         "rounds": state.rounds,
         "fits": state.fits,
         "ambiguous": state.ambiguous,
+        "trust": state.trust.state(),
     }
 
 
@@ -129,6 +130,7 @@ def _state(
         setattr(state, field, expect.whole(field, content[field]))
     if state.auditing is not None:
         state.auditing.trail.load(audit)
+    state.trust.load(content.get("trust"))
     return state
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from breakeven.beliefs import Aiming, Belief, Recognised, Watching, level_of
+from breakeven.beliefs import Aiming, Belief, Checkable, Recognised, Watching, level_of
 from breakeven.errors import (
     CalledByListener,
     InvalidInput,
@@ -22,6 +22,7 @@ from breakeven.errors import (
 from breakeven.learner.book import Book, Entry, Warmup, taken
 from breakeven.learner.costs import Costs
 from breakeven.learner.trail import Auditing
+from breakeven.learner.trust import LABELS_BEFORE, RANK_DRAWS, Alarm, Trust
 from breakeven.rules import RULES, Draws, Rule, rule_of
 from breakeven.rules.audit import AUDIT_REASONS
 from breakeven.values import (
@@ -36,6 +37,7 @@ from breakeven.values import (
     Fitted,
     Learnt,
     Prediction,
+    Refuted,
     Reopened,
     Repriced,
     Told,
@@ -55,7 +57,7 @@ WHOLE, CHANGING, ANNOUNCING = range(3)  # between calls; during a change; while 
 
 
 class State:
-    """Belief and rule, costs, the book of arrivals, the warm-up and the audit, as events left them."""
+    """Belief and rule, costs, the book, the warm-up, the audit and the check, as events left them."""
 
     def __init__(
         self,
@@ -70,6 +72,7 @@ class State:
         fitting: FittingPlace,
         noises: Sequence[float] | None = None,
     ) -> None:
+        self.checkable: Checkable | None = None  # the belief, where its claims are tested
         self.seed = expect.whole("seed", seed)
         self.name = name if name == "" else expect.name_of("name", name)
         self.fitting: FittingPlace = expect.one_of("fitting", fitting, FITTINGS)
@@ -81,6 +84,7 @@ class State:
         self.ambiguous = 0
         self.warmup = Warmup(expect.whole("warmup", warmup))
         self.book = Book(expect.whole("keep", keep))
+        self.trust = Trust()
         self.take_belief(belief)
         self.phase = WHOLE
         self.listeners: list[Listener] = []
@@ -92,6 +96,8 @@ class State:
         self.belief = belief
         self.label: Callable[[str, Any], float] = getattr(belief, "label", expect.finite)
         self.book.releases = (belief.release, *self.book.releases[1:])  # the first is the belief's
+        if self.checkable is not None:
+            self.checkable = belief if isinstance(belief, Checkable) else None
 
     def _settle(self) -> None:
         """Go on with the belief for numbers alone, once labels are known to be numbers."""
@@ -106,9 +112,17 @@ class State:
         self.rule_follows = self.rule_observes or auditing is not None
         self.rule_sees_all = not (self.rule_is_ours and len(rule.layers) == 1) or bool(self.costs.labellers)
         forgotten = self.belief.release  # no method of ours: a state in a circle is freed late
-        self.book.releases = (forgotten,) if auditing is None else (forgotten, auditing.trail.release)
+        trails = () if auditing is None else (auditing.trail.release,)
+        self.book.releases = (forgotten, self.trust.release, *trails)
         if rule.reservoir:
             self.belief.watch(rule.reservoir)
+        if rule.check is not None:
+            assert isinstance(self.belief, Checkable)  # as was checked
+            self.checkable = self.belief
+            self.checkable.remember(labels=True)
+        elif self.checkable is not None:
+            self.checkable.remember(labels=False)
+            self.checkable = None
 
     # -- whole or torn ---------------------------------------------------------------------------
 
@@ -181,7 +195,8 @@ class State:
         """The rule answered: it hears what came of it, and its audit goes on."""
         audited = decision.reason == "audited"
         if self.rule_observes:
-            self.rule.observe(labelled=decision.wants_label and not audited)
+            drawn = audited or decision.reason == "checked"  # and the rule did decline it
+            self.rule.observe(labelled=decision.wants_label and not drawn)
         if self.auditing is None:
             return
         noise_std = None
@@ -191,9 +206,14 @@ class State:
 
     # -- labels ----------------------------------------------------------------------------------
 
-    def tell(self, entry: Entry, y: float, labeller: str | None) -> Prediction:
-        """The label of an arrival came: it was awaited, or had been withdrawn, or nobody had asked for it."""
+    def tell(self, entry: Entry, y: float, labeller: str | None, rank: float | None = None) -> Prediction:
+        """The label of an arrival came: it was awaited, or had been withdrawn, or nobody had asked for it.
+
+        Where it tests the belief, `rank` is what `rank` said just before.
+        """
         self.number += 1
+        if rank is not None:
+            self.trust.enter(entry.key, rank)
         noise = self.costs.noise_of(labeller)
         awaited = entry.id in self.book.awaited
         if awaited:
@@ -211,6 +231,48 @@ class State:
         self.book.tell(entry, y, labeller)  # at the end: it may forget the label at once
         return prediction
 
+    def rank(self, entry: Entry, y: float, labeller: str | None) -> float | None:
+        """Where a label, about to be told, lies among all that the belief thinks possible, if it is a test.
+
+        It is one if nobody chose it by hand and it is told for the first time. Among equal labels, a coin
+        that belongs to its arrival places it.
+        """
+        decision = entry.decision
+        if self.checkable is None or decision is None or decision.by == "person" or entry.reopened:
+            return None
+        if entry.id not in self.book.awaited or not self._tests:
+            return None
+        noise, age = self.costs.noise_of(labeller or entry.asked_of), self.rounds - entry.round
+        ranked = self.checkable.rank(entry.x, y, age=age, **noise)
+        if ranked is None:
+            return None
+        below, equal = ranked
+        return below + equal * self.draws(entry.round, RANK_DRAWS) if equal else below
+
+    @property
+    def _tests(self) -> bool:
+        """Whether a label would test the belief now."""
+        return self.belief.labels >= LABELS_BEFORE and self.trust.suspect is None
+
+    @property
+    def evidence(self) -> float:
+        """What labels say against the belief, for the coins of a check; 0 as long as none tests it."""
+        return self.trust.test.evidence if self._tests and self.belief.traits.noise_known else 0.0
+
+    def give_way(self, alarm: Alarm) -> None:
+        """Labels refuted the belief; the one that did may have been erased since, and cannot be corrected."""
+        self.number += 1
+        assert self.checkable is not None
+        if self.trust.suspect is None:
+            self.trust.suspect = self.earlier + self.number
+        self.checkable.give_way(self.trust.suspect, alarm.outdated, alarm.widened)
+        self.trust.refute(alarm)
+
+    def _absolve(self, key: int) -> None:
+        """The label with this key was wrong: if the belief gave way to it, that is taken back."""
+        if self.trust.absolve(key) and isinstance(self.belief, Checkable):
+            self.belief.return_to(key)
+
     def check_labeller(self, entry: Entry, labeller: Any) -> str:
         """Who gave the label of this entry."""
         return self.costs.check_labeller(labeller, entry.asked_of)
@@ -222,6 +284,7 @@ class State:
         self.belief.correct(entry.key, entry.x, entry.y, y)
         self._settle()
         entry.y = y
+        self._absolve(entry.key)
         if self.auditing is not None and entry.key in self.auditing.trail:
             self.auditing.trail.correct(entry.key, y)
 
@@ -230,6 +293,7 @@ class State:
         self.number += 1
         told, warmup = entry.y is not None, entry.warmup and entry.withdrawn is None
         self.belief.withdraw(entry.key, entry.x, entry.y)
+        self._absolve(entry.key)
         given_back = self.book.withdraw(entry, charged=charged)
         if warmup:
             self.warmup.withdraw(told=told)
@@ -250,6 +314,7 @@ class State:
                 self.auditing.trail.reopen(entry.key)
         else:
             self.belief.withdraw(entry.key, entry.x, entry.y)
+        self._absolve(entry.key)
         self.book.reopen(entry)
 
     def learn(self, point: Any, y: float, labeller: str | None, id: str | None) -> None:
@@ -342,7 +407,8 @@ class State:
                 if entry.y is not None:
                     raise WrongEvent(f"event: expected a label that is not told, got {event.id!r} told again")
                 who = None if event.labeller is None else self.check_labeller(entry, event.labeller)
-                return lambda: self.tell(entry, y, who)
+                rank = None if event.rank is None else expect.probability("rank", event.rank)
+                return lambda: self.tell(entry, y, who, rank)
             case Corrected():
                 entry, y = self.book.told(event.id), self.label("y", event.y)
                 return lambda: self.correct(entry, y)
@@ -368,6 +434,8 @@ class State:
                 return lambda: self.adopt(parameters, labels)
             case Repriced():
                 return self._repricing(event, rules)
+            case Refuted():
+                return self._giving_way(event)
             case Erased():
                 arrival = expect.truth("arrival", event.arrival)
                 return lambda: self._erase(arrival)
@@ -410,6 +478,13 @@ class State:
         if level is not None:
             check_aim(self.belief, level)
         return lambda: self.reprice(costs, rule, level)
+
+    def _giving_way(self, event: Refuted) -> Callable[[], object]:
+        if self.checkable is None:
+            raise WrongEvent("event: expected a learner whose belief is checked, got one without a Check")
+        outdated = min(expect.whole("outdated", event.outdated), self.belief.labels)  # some may be erased
+        alarm = Alarm(expect.whole("round", event.round), outdated, expect.positive("widened", event.widened))
+        return lambda: self.give_way(alarm)
 
     def read_rule(self, data: Any, own: Iterable[type[Rule]]) -> Rule:
         """A rule that an event holds, which starts afresh."""
@@ -459,6 +534,8 @@ def check_rule(rule: Any, belief: Any) -> None:
         expect.refuse("rule", "a rule such as Threshold()", rule)
     if rule.reservoir and not isinstance(belief, Watching):
         expect.refuse("belief", "one that can say what a label saves, which this rule needs", belief)
+    if rule.check is not None and not isinstance(belief, Checkable):
+        expect.refuse("belief", "one that can say how likely a label is, which a check needs", belief)
 
 
 def check_aim(belief: Any, level: float) -> Aiming:

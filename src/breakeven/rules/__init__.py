@@ -3,6 +3,7 @@
 from breakeven.rules.audit import Audit
 from breakeven.rules.baselines import Always, Never, RandomSelect, VariableUncertainty
 from breakeven.rules.budget import Budget
+from breakeven.rules.check import Check
 from breakeven.rules.draws import Draws
 from breakeven.rules.queue import Queue
 from breakeven.rules.rule import Rule, Wrapper
@@ -15,6 +16,7 @@ __all__ = [
     "Always",
     "Audit",
     "Budget",
+    "Check",
     "Draws",
     "Never",
     "Queue",

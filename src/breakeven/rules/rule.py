@@ -14,6 +14,7 @@ from breakeven.values import Offer, Verdict, View
 
 if TYPE_CHECKING:
     from breakeven.rules.audit import Audit
+    from breakeven.rules.check import Check
 
 
 class Rule(msgspec.Struct):
@@ -80,6 +81,11 @@ class Rule(msgspec.Struct):
     @property
     def audit(self) -> "Audit | None":
         """The audit among its layers, if there is one."""
+        return None
+
+    @property
+    def check(self) -> "Check | None":
+        """The check of the belief among its layers, if there is one."""
         return None
 
     # -- looking at it ---------------------------------------------------------------------------
@@ -165,6 +171,11 @@ class Wrapper(Rule):
     def audit(self) -> "Audit | None":
         """That of the rule inside."""
         return self.rule.audit
+
+    @property
+    def check(self) -> "Check | None":
+        """That of the rule inside."""
+        return self.rule.check
 
 
 def _plain(value: Any) -> Any:

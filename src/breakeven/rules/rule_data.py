@@ -17,13 +17,14 @@ from breakeven.errors import InvalidInput, expect
 from breakeven.rules.audit import Audit
 from breakeven.rules.baselines import Always, Never, RandomSelect, VariableUncertainty
 from breakeven.rules.budget import Budget
+from breakeven.rules.check import Check
 from breakeven.rules.queue import Queue
 from breakeven.rules.rule import Rule
 from breakeven.rules.threshold import Threshold
 from breakeven.rules.value import Value
 
 RULES: tuple[type[Rule], ...] = (
-    Always, Audit, Budget, Never, Queue, RandomSelect, Threshold, Value, VariableUncertainty
+    Always, Audit, Budget, Check, Never, Queue, RandomSelect, Threshold, Value, VariableUncertainty
 )  # fmt: skip
 OUR_KINDS = {one.__name__: one for one in RULES}
 

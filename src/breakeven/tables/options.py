@@ -67,6 +67,13 @@ class Options(Struct, frozen=True, kw_only=True):
         Meta(description="Standard deviation of label noise; fitted, or pooled within types, unless given."),
     ] = None
     rule: Annotated[RuleName, Meta(description="When a label is worth it.")] = "value"
+    check: Annotated[
+        Number,
+        Meta(
+            description="Let labels test the belief, and spend this share of the expected error on labels "
+            "drawn at random for that; untested unless given."
+        ),
+    ] = None
     kernel: Annotated[KernelName, Meta(description="How smoothly labels depend on features.")] = "se"
     chance: Annotated[
         float, Meta(description="Part of the cases that the rules random and variable label.")
@@ -112,6 +119,8 @@ class Options(Struct, frozen=True, kw_only=True):
         for name in ("delay", "seed", "trials"):
             expect.whole(name, getattr(self, name))
         expect.probability("chance", self.chance)
+        if self.check is not None:
+            force_setattr(self, "check", expect.probability("check", self.check))
         expect.one_of("rule", self.rule, get_args(RuleName))
         expect.one_of("kernel", self.kernel, SMOOTHNESS)
         expect.one_of("labels", self.labels, (None, *get_args(Labels)))

@@ -20,7 +20,7 @@ from breakeven.tables.cases import Cases
 from breakeven.tables.pictures import costs_differ
 from breakeven.tables.rivals import costs_left_out
 from breakeven.tables.run import TableRun
-from breakeven.tables.story import about_errors, about_turns, facts, sections
+from breakeven.tables.story import about_belief, about_errors, about_turns, facts, sections
 from breakeven.values import Bill, BillRow, Sweep
 from breakeven.values.amounts import listed
 from breakeven.values.bill import ABOUT_NO_ONE, ABOUT_NO_ONE_UNEVEN, mean_row, sweep_of
@@ -103,6 +103,8 @@ class Outcome:
                 f"Labels come {run.options.delay:,} rounds late; a labelled case still counts as answered by "
                 "its label."
             )
+        if (standing := run.learner.ledger.standing) is not None:
+            said.append(about_belief(standing))
         if self.seeds is not None:
             said += [f"{len(self.seeds):,} labels were owned from the start.", *self.seeds.notes]
         if not run.whole:
@@ -140,6 +142,7 @@ class Outcome:
             "notes": self.notes,
             "noise_std": final_noise(run),
             "mean_error_of_noise": noise_share(run),
+            "standing": run.learner.ledger.standing,
             "options": run.options,
             "seconds": run.seconds,
         }
@@ -232,16 +235,19 @@ def _cost(run: TableRun) -> str:
 
 def _imports(run: TableRun) -> str:
     ours = "from breakeven.rows import open_bill, save_bill"
-    return f"from breakeven import Value\n{ours}" if _reprice(run) else ours
+    rules = "Value" if run.learner.rule.check is None else "Check, Value"
+    return f"from breakeven import {rules}\n{ours}" if _reprice(run) else ours
 
 
 def _reprice(run: TableRun) -> str:
     """A horizon that has passed says nothing of what is still to come."""
-    rule, seen = run.learner.rule, run.learner.rounds
+    rule, check, seen = run.learner.rule.layers[-1], run.learner.rule.check, run.learner.rounds
     if not isinstance(rule, Value) or rule.horizon is None or rule.horizon > seen:
         return ""
-    asked = ", ".join(_asked(replace(rule, horizon=2 * seen)))
-    return f"# as many cases again are expected: put in how many are\nlearner.reprice(rule=Value({asked}))\n"
+    again = f"Value({', '.join(_asked(replace(rule, horizon=2 * seen)))})"
+    if check is not None:
+        again = f"Check({again}, share={check.share!r})"
+    return f"# as many cases again are expected: put in how many are\nlearner.reprice(rule={again})\n"
 
 
 def _row(run: TableRun) -> str:

@@ -14,7 +14,17 @@ from breakeven.beliefs.gp import kernel_named
 from breakeven.beliefs.recognised import YES_NO_VALUES
 from breakeven.errors import expect
 from breakeven.learner import Learner
-from breakeven.rules import Always, Budget, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
+from breakeven.rules import (
+    Always,
+    Budget,
+    Check,
+    Never,
+    RandomSelect,
+    Rule,
+    Threshold,
+    Value,
+    VariableUncertainty,
+)
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
 
@@ -100,7 +110,12 @@ def _learner(belief: Belief, cases: Cases, options: Options, warmup: int) -> Lea
 
 
 def make_rule(options: Options, rounds: int) -> Rule:
-    """The rule by its name; `rounds` will come, unless a horizon is given."""
+    """The rule by its name, with its check; `rounds` will come, unless a horizon is given."""
+    rule = _named_rule(options, rounds)
+    return rule if options.check is None else Check(rule, options.check)
+
+
+def _named_rule(options: Options, rounds: int) -> Rule:
     match options.rule:
         case "value":
             return Value(horizon=rounds if options.horizon is None else options.horizon, scored="labels")

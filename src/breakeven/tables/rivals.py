@@ -98,7 +98,7 @@ def other_rules(first: TableRun, seeds: Cases | None) -> dict[str, Options]:
     """The options of every other rule, by the name of its row."""
     found = {}
     for rule in COMPARED_RULES:
-        options = first.options.but(rule=rule)
+        options = first.options.but(rule=rule, check=None)
         if rule == first.options.rule:
             continue
         if rule == "random":

@@ -21,7 +21,7 @@ from breakeven.tables.pictures import (
 )
 from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
-from breakeven.values import Chart, Figure, Section
+from breakeven.values import Chart, Figure, Section, Standing
 from breakeven.values.amounts import amount
 from breakeven.values.bill import EVERYONE
 
@@ -86,6 +86,13 @@ def about_turns(run: TableRun) -> list[str]:
         else f"With case {round:,} a label came that is neither 0 nor 1: labels are numbers from there on."
         for round, kind in run.turns
     ]
+
+
+def about_belief(standing: Standing) -> str:
+    """What the labels that tested the belief say of it."""
+    said = f"The belief is {standing.words}, by {standing.tests:,} labels that tested it."
+    times = "once" if standing.alarms == 1 else f"{standing.alarms:,} times"
+    return f"{said} It was refuted {times} on the way, and gave way." if standing.alarms else said
 
 
 def _any_known(run: TableRun) -> bool:

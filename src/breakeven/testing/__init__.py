@@ -5,7 +5,7 @@ to have each named. Every check says which beliefs and rules it holds for. A rul
 room for a few labels: checks buy up to three before one comes.
 """
 
-from breakeven.testing.contract import Check, LabelledStream, Make, Scope
+from breakeven.testing.contract import ContractCheck, LabelledStream, Make, Scope
 from breakeven.testing.suite import CHECKS, check_learner, checks_for
 
-__all__ = ["CHECKS", "Check", "LabelledStream", "Make", "Scope", "check_learner", "checks_for"]
+__all__ = ["CHECKS", "ContractCheck", "LabelledStream", "Make", "Scope", "check_learner", "checks_for"]

@@ -93,10 +93,11 @@ steady = Scope(
     "savings that do not rest on what labels said",
     lambda one: not (one.rule.reservoir and getattr(one.belief, "savings_rest_on_labels", False)),
 )
+checked = Scope("learners whose belief is checked", lambda one: one.rule.check is not None)
 warming = Scope("learners with a warm-up", lambda one: one.warmup > 0)
 
 
-class Check(msgspec.Struct, frozen=True):
+class ContractCheck(msgspec.Struct, frozen=True):
     """One named property."""
 
     name: str
@@ -108,6 +109,6 @@ class Check(msgspec.Struct, frozen=True):
         self.body(make, LabelledStream.of(make()) if stream is None else stream)
 
 
-def check(scope: Scope) -> Callable[[Body], Check]:
+def check(scope: Scope) -> Callable[[Body], ContractCheck]:
     """Make a function a check."""
-    return lambda body: Check(body.__name__, scope, body)
+    return lambda body: ContractCheck(body.__name__, scope, body)

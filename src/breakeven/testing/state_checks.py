@@ -7,7 +7,14 @@ from msgspec.structs import replace
 
 from breakeven.learner import Learner
 from breakeven.testing.contract import LabelledStream, Make, check, every
-from breakeven.testing.stream_runs import nothing_changes, recorded, refused, run, run_eventfully
+from breakeven.testing.stream_runs import (
+    nothing_changes,
+    own_classes,
+    recorded,
+    refused,
+    run,
+    run_eventfully,
+)
 from breakeven.wire import event_from_json, event_from_msgpack, to_json, to_msgpack
 
 
@@ -17,7 +24,7 @@ def a_log_alone_rebuilds_the_learner(make: Make, stream: LabelledStream) -> None
     live = make()
     log = recorded(live)
     run_eventfully(live, stream)
-    own = _own_classes(live)
+    own = own_classes(live)
     assert Learner.fold(log, **own).snapshot() == live.snapshot(), "replay and live differ"
     stored = [event_from_msgpack(to_msgpack(event)) for event in log]
     assert Learner.fold(stored, **own).snapshot() == live.snapshot(), "stored events say something else"
@@ -46,7 +53,7 @@ def plain_data_makes_the_same_learner(make: Make, stream: LabelledStream) -> Non
     """As JSON, too: the next decisions are the same."""
     one = make()
     config = msgspec.json.decode(msgspec.json.encode(one.config()))
-    other = Learner.of(config, **_own_classes(one))
+    other = Learner.of(config, **own_classes(one))
     assert other.config() == one.config(), "the configuration changed"
     assert run(other, stream) == run(one, stream), "decisions differ"
     assert other.snapshot() == one.snapshot(), "the states differ"
@@ -57,7 +64,7 @@ def a_restored_learner_goes_on_to_the_bit(make: Make, stream: LabelledStream) ->
     """After restore the next decisions, and the state they lead to, are identical."""
     learner = make()
     run_eventfully(learner, stream)
-    restored = Learner.restore(learner.snapshot(), **_own_classes(learner))
+    restored = Learner.restore(learner.snapshot(), **own_classes(learner))
     assert restored.snapshot() == learner.snapshot(), "a restored learner differs at once"
     assert restored.number == learner.number, "a snapshot does not say after which event it was taken"
     assert run(restored, stream) == run(learner, stream), "decisions differ after restore"
@@ -127,11 +134,6 @@ def bad_input_is_refused_and_changes_nothing(make: Make, stream: LabelledStream)
     with refused(learner, "force: expected", "'yes'"):
         learner.decide(x, force="yes")  # type: ignore[arg-type]
     learner.tell(awaited, 1.0)
-
-
-def _own_classes(learner: Learner) -> dict[str, Any]:
-    """Belief and rule of a learner, as replay and restore want them named; naming ours does no harm."""
-    return {"rules": [type(one) for one in learner.rule.layers], "beliefs": [type(learner.belief)]}
 
 
 def _holds_bytes(value: Any) -> bool:

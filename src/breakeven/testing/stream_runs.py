@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -92,6 +93,11 @@ def recorded(learner: Learner) -> list[Event]:
     log: list[Event] = [learner.created]
     learner.listen(log.append)
     return log
+
+
+def own_classes(learner: Learner) -> dict[str, Any]:
+    """Belief and rule of a learner, as replay and restore want them named; naming ours does no harm."""
+    return {"rules": [type(one) for one in learner.rule.layers], "beliefs": [type(learner.belief)]}
 
 
 def _decide(learner: Learner, x: object, *, cost: float, force: bool | None, id: str | None) -> Decision:

@@ -1,17 +1,17 @@
 """All checks, and running those that hold for a learner."""
 
-from breakeven.testing import decision_checks, label_checks, state_checks
-from breakeven.testing.contract import Check, LabelledStream, Make
+from breakeven.testing import decision_checks, label_checks, state_checks, trust_checks
+from breakeven.testing.contract import ContractCheck, LabelledStream, Make
 
 CHECKS = [
     one
-    for module in (decision_checks, label_checks, state_checks)
+    for module in (decision_checks, label_checks, state_checks, trust_checks)
     for one in vars(module).values()
-    if isinstance(one, Check)
+    if isinstance(one, ContractCheck)
 ]
 
 
-def checks_for(make: Make) -> list[Check]:
+def checks_for(make: Make) -> list[ContractCheck]:
     """The checks that hold for the learners `make` gives."""
     learner = make()
     return [one for one in CHECKS if one.scope.covers(learner)]

@@ -1,4 +1,4 @@
-"""What the paper proves, as numbers: thresholds, bounds, information gain; and what audits prove.
+"""What the paper proves, as numbers: thresholds, bounds, information gain; what audits and checks prove.
 
 Each formula line names the theorem or equation that it is. A `form` chooses between the formula as printed
 and as corrected. Kernels are unknown here: what needs one takes its matrix, lengthscale or Lipschitz bound.
@@ -12,6 +12,7 @@ from breakeven.theory.information import (
     information_gain_rate_matern,
     information_gain_rate_se,
 )
+from breakeven.theory.self_test import SelfTest
 from breakeven.theory.sequences import ErrorBound, Limits, SampledAverage, error_bound, sampled_average
 from breakeven.theory.smooth_bounds import (
     cell_variance_bound_matern,
@@ -53,6 +54,7 @@ __all__ = [
     "GainPath",
     "Limits",
     "SampledAverage",
+    "SelfTest",
     "allowance",
     "cell_variance_bound_matern",
     "cell_variance_bound_se",

@@ -17,18 +17,21 @@ from breakeven.values.events import (
     Event,
     Fitted,
     Learnt,
+    Refuted,
     Reopened,
     Repriced,
     Told,
     Withdrawn,
 )
 from breakeven.values.exhibit import Cell, Chart, Figure, Line, Note, Section, Table
+from breakeven.values.standing import IN_DOUBT, Standing
 from breakeven.values.sums import NO_SUM, ExactSum
 from breakeven.values.view import COMING, UNKNOWN, Labeller, Saving, Traits, Verdict, View, best_offer
 
 __all__ = [
     "COMING",
     "EVEN",
+    "IN_DOUBT",
     "NO_SUM",
     "UNKNOWN",
     "WORDING",
@@ -58,10 +61,12 @@ __all__ = [
     "Note",
     "Offer",
     "Prediction",
+    "Refuted",
     "Reopened",
     "Repriced",
     "Saving",
     "Section",
+    "Standing",
     "Sweep",
     "Table",
     "Told",

@@ -47,6 +47,7 @@ WORDING = {
     "enough_on_their_way": "No label: the first labels, which will say how large errors are, "
     "are on their way.",
     "audited": "Label it: it was drawn at random to audit the rule, at a chance of {chance}.",
+    "checked": "Label it: it was drawn at random to check the belief, at a chance of {chance}.",
     "no_audit_money": "No label: an audit of it could not have been paid for, so audits end here.",
     "no_money": "No label: it would cost more than what is left of the budget.",
     "kept_for_later": "No label: one would save about {worth} in errors to come, more than the {cost} it "
@@ -154,7 +155,8 @@ class Decision(Struct, frozen=True, gc=False):
     uncertainty lies within a factor of `stretch` of ours, and `ambiguous` says that it may lie on the other
     side of the threshold. `labeller` is whom to ask and `offers` are all that could be asked, where there is
     a choice. `worth` is what the label would save, in money, where the rule says so. The decision was made
-    `by` the rule, the warm-up or a person, in this `round`.
+    `by` the rule, the warm-up or a person, in this `round`. `doubt` says in words how the belief stands,
+    where it is checked and labels speak against it.
     """
 
     id: str
@@ -173,15 +175,23 @@ class Decision(Struct, frozen=True, gc=False):
     by: By = "rule"
     round: int = 0
     offers: tuple[Offer, ...] = ()
+    doubt: str | None = None
 
     @property
     def why(self) -> str:
-        """The reason in one sentence.
+        """The reason in one sentence; while labels speak against the belief, it says so.
 
         >>> p = Prediction(mean=151.6, std=20.0, noise_std=50.0)
         >>> Decision("7", True, p, 31.2, 28.4, 10.0, 1.0, "first_of_type").why
         'Label it: nothing of this type has been labelled yet.'
         """
+        sentence = self._sentence
+        if self.doubt is None:
+            return sentence
+        return f"{sentence.removesuffix('.')}; the belief is {self.doubt}."
+
+    @property
+    def _sentence(self) -> str:
         sentence = WORDING.get(self.reason, self.reason)
         try:
             return sentence.format(

@@ -45,11 +45,15 @@ class Arrived(Event, frozen=True, tag=True):
 
 
 class Told(Event, frozen=True, tag=True):
-    """The label of an arrival came; `labeller` is who gave it, where that was said."""
+    """The label of an arrival came; `labeller` is who gave it, where that was said.
+
+    Where it tested the belief, `rank` is the share of all labels thought possible that lie below it.
+    """
 
     id: str
     y: float
     labeller: str | None = None
+    rank: float | None = None
 
 
 class Corrected(Event, frozen=True, tag=True):
@@ -101,10 +105,34 @@ class Repriced(Event, frozen=True, tag=True):
     level: float | None = None
 
 
+class Refuted(Event, frozen=True, tag=True):
+    """Labels refuted the belief, which gave way; `round` is how many arrivals there had been.
+
+    `outdated` labels, the first it was told, lie before a change and were set aside; where no change
+    explains the labels better, 0, and its claims became wider by the factor `widened`.
+    """
+
+    round: int
+    outdated: int
+    widened: float
+
+
 class Erased(Event, frozen=True, tag=True):
     """An event whose content was deleted: it counts its number and, if it was an arrival, a round."""
 
     arrival: bool
 
 
-AnyEvent = Created | Arrived | Told | Corrected | Withdrawn | Reopened | Learnt | Fitted | Repriced | Erased
+AnyEvent = (
+    Created
+    | Arrived
+    | Told
+    | Corrected
+    | Withdrawn
+    | Reopened
+    | Learnt
+    | Fitted
+    | Repriced
+    | Refuted
+    | Erased
+)

@@ -105,7 +105,8 @@ class View(Struct, gc=False):
     uncertainty lies within a factor of `stretch`, both ways; 1 means that nothing is approximated. `price`,
     in units of error, is that of the offer with the most information for it; `offers` has all offers, where
     there are several. `cost` is the same in money, `spent` all that was spent before, and `awaited` counts
-    labels not yet told.
+    labels not yet told. `evidence` is how much labels speak against the belief so far, from 1 on; 0 where
+    it is not tested, or not yet.
     """
 
     uncertainty: float
@@ -121,6 +122,7 @@ class View(Struct, gc=False):
     cost: float = nan
     spent: float = 0.0
     awaited: int = 0
+    evidence: float = 0.0
 
     def saves(self, noise_std: float) -> Saving:
         """What a label of this noise would take off the errors; a belief that can say so overrides this."""

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.gp.blas import one_thread
-from breakeven.beliefs.gp.kernels import LEAST_NOISE, Parameters
+from breakeven.beliefs.gp.evidence import log_evidence
+from breakeven.beliefs.gp.kernels import LASTING, LEAST_NOISE, Parameters
 from breakeven.beliefs.gp.likelihood import VARIES, Likelihood, Prior, minimise, pull
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
@@ -30,6 +31,11 @@ CLIMBED_FIRST = 10  # steps: enough to see how high a hill is
 POLISHED = 3  # starts that are climbed to the top
 SEARCHED = 256  # labels that the search looks at
 HALVINGS = 30
+HALF_LIVES = (LASTING, 25.0, 100.0, 400.0, 1_600.0, 6_400.0)  # in rounds, where one is to be found
+LABELS_A_HALF_LIFE = 10  # fewer say nothing of it
+STARTS_A_HALF_LIFE = 3
+COMPARED = 400  # labels, the last ones, that half-lives are compared by
+CLEARLY_BETTER = 3.0  # log evidence by which one that fades must be ahead of none
 
 
 class Units(msgspec.Struct, frozen=True):
@@ -117,19 +123,49 @@ def run_job(job: dict[str, Any], random: "np.random.Generator") -> Parameters:
     some = np.arange(len(y))
     if job["most"] is not None and len(some) > job["most"]:
         some = np.sort(random.choice(some, job["most"], replace=False))
-    arrivals = job["arrivals"]
-    return fit(
-        X[some],
-        y[some],
-        Parameters.of(job["start"]),
-        random,
-        fit_noise=job["fit_noise"],
-        fit_mean=job["fit_mean"],
-        noise=noise[some],
-        prior=msgspec.convert(job["prior"], Prior | None),
-        arrivals=None if arrivals is None else np.frombuffer(arrivals).reshape(-1, job["width"]),
-        fitted=job["fitted"],
-    )
+    arrivals, start = job["arrivals"], Parameters.of(job["start"])
+    settings = {
+        "fit_noise": job["fit_noise"],
+        "fit_mean": job["fit_mean"],
+        "noise": noise[some],
+        "prior": msgspec.convert(job["prior"], Prior | None),
+        "arrivals": None if arrivals is None else np.frombuffer(arrivals).reshape(-1, job["width"]),
+        "fitted": job["fitted"],
+    }
+    found = fit(X[some], y[some], start, random, **settings)
+    if not job.get("fit_half_life") or len(some) < LABELS_A_HALF_LIFE:
+        return found
+    return _best_half_life(found, X[some], y[some], start, random, settings)
+
+
+def _best_half_life(
+    found: Parameters,
+    X: Array,
+    y: Array,
+    start: Parameters,
+    random: "np.random.Generator",
+    settings: dict[str, Any],
+) -> Parameters:
+    """The parameters found, or those of the half-life under which the last labels are most likely.
+
+    Each half-life has parameters of its own. One that fades must be clearly better than none.
+    """
+    ways = [found]
+    for half_life in HALF_LIVES:
+        if half_life != start.half_life:
+            other = msgspec.structs.replace(start, half_life=half_life)
+            ways.append(fit(X, y, other, random, starts=STARTS_A_HALF_LIFE, **settings))
+    last = slice(-COMPARED, None)
+    noise = settings["noise"][last]
+
+    def score(way: Parameters) -> float:
+        covariance = way.covariance.matrix(X[last].T, X[last].T, way.covariance.weights(X.shape[1]))
+        own = np.where(noise > 0.0, noise, way.noise_variance)
+        clearly = 0.0 if way.half_life == LASTING else CLEARLY_BETTER
+        return log_evidence(covariance + np.diag(own), y[last] - way.mean) - clearly
+
+    with one_thread:
+        return max(ways, key=score)
 
 
 def fit(

@@ -196,6 +196,9 @@ def kernel_named(name: KernelName, lengthscale: float | tuple[float, ...] = 1.0)
     return SquaredExponential(lengthscale) if smoothness == inf else Matern(smoothness, lengthscale)
 
 
+LASTING = 1e15  # a half-life in rounds that stands for none: nothing fades
+
+
 class FadingKernel:
     """A kernel of points that end in a time: as before, but halved for every half-life between two.
 
@@ -255,6 +258,11 @@ class Parameters(msgspec.Struct, frozen=True):
         """The smallest noise variance of a label."""
         return LEAST_NOISE * self.kernel.amplitude
 
+    def scaled(self, factor: float) -> "Parameters":
+        """The same process with every deviation this many times as large; its predictions stay."""
+        kernel = msgspec.structs.replace(self.kernel, amplitude=self.kernel.amplitude * factor * factor)
+        return msgspec.structs.replace(self, kernel=kernel, noise_std=self.noise_std * factor)
+
     def plain(self) -> dict[str, Any]:
         """As text and numbers."""
         result: dict[str, Any] = msgspec.to_builtins(self)
@@ -275,8 +283,10 @@ def checked_kernel(kernel: Any, dim: int) -> Kernel:
     return kernel
 
 
-def checked_parameters(plain: dict[str, Any], dim: int, half_life: float | None) -> Parameters:
-    """Parameters from plain data, if they suit a process of this dimension and half-life."""
+def checked_parameters(
+    plain: dict[str, Any], dim: int, half_life: float | Literal["fit"] | None
+) -> Parameters:
+    """Parameters from plain data, if they suit a process of this dimension and half-life, or a fitted one."""
     try:
         parameters = Parameters.of(plain)
     except msgspec.ValidationError as error:
@@ -286,7 +296,9 @@ def checked_parameters(plain: dict[str, Any], dim: int, half_life: float | None)
     expect.finite("mean", parameters.mean)
     if parameters.label_scale is not None:
         expect.positive("label_scale", parameters.label_scale)
-    if parameters.half_life != half_life:
+    if half_life == "fit":
+        expect.positive("half_life", parameters.half_life)
+    elif parameters.half_life != half_life:
         expect.refuse("half_life", f"that of the process, {half_life}", parameters.half_life)
     return parameters
 

@@ -6,7 +6,7 @@ and is made when a label has been told; so the same events always lead to the sa
 """
 
 from collections.abc import Sequence
-from math import inf, sqrt
+from math import erfc, inf, sqrt
 from typing import Any, Literal, Self
 
 import msgspec
@@ -14,11 +14,15 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
+from breakeven.beliefs.change import CHANGE_SEARCHED, best_split
 from breakeven.beliefs.even_sample import EvenSample
+from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE, DictionarySolver
+from breakeven.beliefs.gp.evidence import evidence
 from breakeven.beliefs.gp.exact import ExactSolver
 from breakeven.beliefs.gp.fitting import run_job
 from breakeven.beliefs.gp.kernels import (
+    LASTING,
     Kernel,
     Parameters,
     SquaredExponential,
@@ -49,7 +53,10 @@ DEFAULT_TOLERANCE = 1e-8
 FORGOTTEN_AFTER = 20.0  # half-lives after which a label is dropped
 FIRST_DICTIONARY = 256  # labels below which the exact solver is always cheaper
 TRY_AGAIN = 1.5  # try a dictionary again when the labels have grown by this factor since the last try
+NOISES_TRIED = (1.0, 4.0, 16.0, 64.0, 256.0)  # times the noise variance, where a change is looked for
 PAYS, PAYS_NO_LONGER = 0.4, 0.6  # rank over labels, to go over to a dictionary and to go back
+
+Label = tuple[Key, Any, float, float]  # its key, point, noise variance (0 for the process's own) and value
 
 FitSchedule = Literal["after_warmup", "every_label", "growing"] | None
 
@@ -100,10 +107,32 @@ class SolverChoice:
             new.tell(key, y)
             if new.rank > most:
                 return None
-        for key, x, noise in old.awaited_labels():
-            new.ask(key, x, new.solve(x), noise)
-        new.watch(old.reservoir)
+        _await_as(new, old)
         return new
+
+    def rebuilt(self, old: Solver, dim: int, parameters: Parameters, labels: list[Label]) -> Solver:
+        """A solver of the same kind with these parameters and labels told; those awaited stay awaited."""
+        new = self.make(old.kind, dim, parameters)
+        for key, x, noise, y in labels:
+            new.ask(key, x, new.solve(x), noise)
+            new.tell(key, y)
+        _await_as(new, old)
+        return new
+
+
+def _await_as(new: Solver, old: Solver) -> None:
+    """Await the labels that the old solver awaits, and keep its reservoir."""
+    for key, x, noise in old.awaited_labels():
+        new.ask(key, x, new.solve(x), noise)
+    new.watch(old.reservoir)
+
+
+class Retreat(msgspec.Struct):
+    """What a process gave up when a label, named by its key, refuted it: labels told, and parameters."""
+
+    key: int
+    labels: list[tuple[Key, list[float], float, float]]
+    parameters: dict[str, Any]
 
 
 class GaussianProcess:
@@ -118,7 +147,8 @@ class GaussianProcess:
 
     A `prior` of the kernel's parameters takes the arrivals' own scale into account, and the amplitude at its
     upper end: with it labels need no warm-up before a fit. `forgetting` is a half-life in rounds: whatever
-    labels say of f fades with their age, so the rules ask again when the world has moved.
+    labels say of f fades with their age, so the rules ask again when the world has moved. With "fit" every
+    fit chooses none or one of a few.
 
     Points, labels and all parameters are in the user's units. `label_scale` is what the λ of the paper's
     threshold counts in: 1 label unit, or with "fit" the std of the labels at the first fit. `level` is which
@@ -139,7 +169,7 @@ class GaussianProcess:
         capacity: Literal["exact", "auto"] = "exact",
         tolerance: float = DEFAULT_TOLERANCE,
         prior: Prior | None = None,
-        forgetting: float | None = None,
+        forgetting: float | Literal["fit"] | None = None,
         label_scale: float | Literal["fit"] = 1.0,
         level: float = EVEN,
     ) -> None:
@@ -165,11 +195,14 @@ class GaussianProcess:
         if fit is None and prior is not None:
             expect.refuse("prior", "None, because fit=None fits nothing", prior)
         self.prior = prior
-        self.forgetting = None if forgetting is None else expect.positive("forgetting", forgetting)
+        self.forgetting = _checked_forgetting(forgetting)
+        if fit is None and self.forgetting == "fit":
+            expect.refuse("forgetting", "a number, because fit=None fits nothing", forgetting)
         self._clock = 0  # arrivals so far
         self._fitted = False  # to enough labels to say how large errors are
         self._fitted_at = 0  # labels that the last fit looked at
         self._changes = 0  # labels told, withdrawn and reopened since
+        self._retreats: list[Retreat] = []
         self._choice = SolverChoice(self.tolerance)
         self.solver: Solver = ExactSolver(self._width, self._start())
         self._note_parameters()
@@ -189,7 +222,8 @@ class GaussianProcess:
         mean = 0.0 if isinstance(self.mean, str) else self.mean
         noise_std = guess if self.noise_std is None else self.noise_std
         scale = None if isinstance(self.label_scale, str) else self.label_scale
-        return Parameters(self.kernel, noise_std, mean, self.forgetting, scale)
+        half_life = LASTING if isinstance(self.forgetting, str) else self.forgetting
+        return Parameters(self.kernel, noise_std, mean, half_life, scale)
 
     def _note_parameters(self) -> None:
         now = self.solver.parameters
@@ -289,7 +323,7 @@ class GaussianProcess:
             noise_std * noise_std,
             lesson_share(self._unknowns, max(self.asked, 1)) if self.fit_schedule else 0.0,
             solver.parameters.kernel.amplitude,
-            self.forgetting,
+            solver.parameters.half_life,
             expected_error(self.level),
         )
 
@@ -321,8 +355,8 @@ class GaussianProcess:
         else:
             place = self._at(point, self._clock)
             solver.meet(place, self._solved(place, view))
-        if self.forgetting is not None:
-            solver.age(2.0 ** (-1.0 / self.forgetting), self._clock + 1)
+        if (half_life := solver.parameters.half_life) is not None:
+            solver.age(2.0 ** (-1.0 / half_life), self._clock + 1)
 
     def _solved(self, place: Any, view: View | None) -> Solved:
         """What is known there: as a view of it says, else by a solve."""
@@ -349,16 +383,19 @@ class GaussianProcess:
 
     def _forget_if_due(self) -> None:
         """Drop labels too old to matter, once they are more than half of all."""
-        if self.forgetting is not None and np.count_nonzero(self._outdated()) * 2 > self.labels:
+        if np.count_nonzero(self._outdated()) * 2 > self.labels:
             self.solver.drop(self._outdated())
 
     @property
     def _oldest(self) -> float:
         """The time of the oldest labels that matter."""
-        assert self.forgetting is not None
-        return self._clock - FORGOTTEN_AFTER * self.forgetting
+        assert self.parameters.half_life is not None
+        return self._clock - FORGOTTEN_AFTER * self.parameters.half_life
 
     def _outdated(self) -> Any:
+        """Which labels are too old to matter, for ever: a half-life that is fitted may grow again."""
+        if not isinstance(self.forgetting, float):
+            return False
         return self.solver.X[:, -1] < self._oldest
 
     def _choose_solver(self) -> None:
@@ -367,13 +404,19 @@ class GaussianProcess:
 
     def correct(self, key: Key, point: Any, old: float, new: float) -> None:
         """A label told earlier changes its value. A label that was forgotten stays forgotten."""
-        if self.forgetting is None or self.solver.knows(key):
+        if (aside := self._set_aside(key)) is not None:
+            labels, i = aside
+            labels[i] = (*labels[i][:3], new)
+        elif self.forgetting is None or self.solver.knows(key):
             self.solver.correct(key, new)
 
     def withdraw(self, key: Key, point: Any, y: float | None) -> None:
         """A label goes, awaited or told."""
         if y is None:
             self.solver.withdraw_awaited(key)
+        elif (aside := self._set_aside(key)) is not None:
+            labels, i = aside
+            del labels[i]
         elif self.forgetting is None or self.solver.knows(key):
             self.solver.withdraw_told(key)
             self._changes += 1
@@ -381,7 +424,11 @@ class GaussianProcess:
 
     def reopen(self, key: Key, point: Any, y: float) -> None:
         """A label told earlier is awaited again; a forgotten one with the greatest age that still matters."""
-        if self.forgetting is None or self.solver.knows(key):
+        if (aside := self._set_aside(key)) is not None:
+            labels, i = aside
+            _, row, noise, _ = labels.pop(i)
+            place = np.array(row)
+        elif self.forgetting is None or self.solver.knows(key):
             place, noise = self.solver.withdraw_told(key)
             self._changes += 1
             self._choose_solver()
@@ -399,7 +446,83 @@ class GaussianProcess:
 
     def release(self, key: Key) -> None:
         """Nobody will name this label any more."""
-        self.solver.release(key)
+        if (aside := self._set_aside(key)) is not None:
+            labels, i = aside
+            labels[i] = (None, *labels[i][1:])
+        else:
+            self.solver.release(key)
+        if self._retreats:
+            self._retreats = [one for one in self._retreats if one.key != key]
+
+    # -- tests of its claims ---------------------------------------------------------------------
+
+    def rank(
+        self, point: Any, y: float, noise_std: float | None = None, age: int = 0
+    ) -> tuple[float, float] | None:
+        """The normal probability of a label below y; nothing is claimed before the first fit."""
+        if self.fit_schedule is not None and not self._fitted:
+            return None
+        solved = self.solver.solve(self._at(point, self._clock - age), awaited=False)
+        variance = solved.variance + self.solver.noise_of(own_variance(noise_std))
+        return 0.5 * erfc((solved.mean - y) / sqrt(2.0 * variance)), 0.0
+
+    def remember(self, *, labels: bool) -> None:
+        """Nothing to do: a process keeps its labels."""
+
+    def outdated(self) -> int:
+        """The labels before the change that explains them best, if one does.
+
+        It is looked for among the last labels told, by their marginal likelihood with the parameters as they
+        are, and with more noise: that the noise was fitted too small is no change.
+        """
+        solver, kernel = self.solver, self.parameters.covariance
+        older = max(solver.labels - CHANGE_SEARCHED, 0)
+        X, y = np.ascontiguousarray(solver.X[older:].T), solver.y[older:] - self.parameters.mean
+        noise = np.diag([solver.noise_of(one) for one in solver.noise[older:].tolist()])
+        with one_thread:
+            covariance = kernel.matrix(X, X, kernel.weights(self._width))
+            parts = [evidence(covariance + factor * noise, y) for factor in NOISES_TRIED]
+        split = best_split([before for before, _ in parts], [after for _, after in parts], y)
+        return older + split if split else 0
+
+    def give_way(self, key: Key, outdated: int, widened: float) -> None:
+        """Set labels aside, the first told, and the past arrivals with them; or scale all claims up.
+
+        A scale leaves the answers as they are. It lasts until the next fit; where nothing is fitted, until a
+        change is found.
+        """
+        assert key is not None
+        labels, before = self.solver.told_labels(), self.parameters
+        aside = [(one, x.tolist(), noise, y) for one, x, noise, y in labels[:outdated]]
+        self._retreats.append(Retreat(key, aside, before.plain()))
+        fresh = outdated and self.fit_schedule is None
+        self._rebuild(self._start() if fresh else before.scaled(widened), labels[outdated:])
+        self._changes += outdated
+        if outdated and (kept := self.solver.reservoir):
+            self.solver.watch(Reservoir(self._width, EvenSample(kept.most)))
+
+    def return_to(self, key: Key) -> None:
+        """Take back labels and parameters that were given up because of this label."""
+        (retreat,) = (one for one in self._retreats if one.key == key)
+        self._retreats.remove(retreat)
+        parameters = checked_parameters(retreat.parameters, self.dim, self.forgetting)
+        labels: list[Label] = [(one, np.array(x), noise, y) for one, x, noise, y in retreat.labels]
+        self._rebuild(parameters, labels + self.solver.told_labels())
+        self._changes += len(labels)
+
+    def _rebuild(self, parameters: Parameters, labels: list[Label]) -> None:
+        self.solver = self._choice.rebuilt(self.solver, self._width, parameters, labels)
+        self._choose_solver()
+        self._note_parameters()
+
+    def _set_aside(self, key: Key) -> tuple[list[Any], int] | None:
+        """Where the label with this key was set aside: among which labels, and its place; None if nowhere."""
+        if key is not None:
+            for one in self._retreats:
+                for i, label in enumerate(one.labels):
+                    if label[0] == key:
+                        return one.labels, i
+        return None
 
     # -- fitting ---------------------------------------------------------------------------------
 
@@ -445,6 +568,7 @@ class GaussianProcess:
             "fit_mean": self.mean == "fit",
             "prior": msgspec.to_builtins(self.prior),
             "fitted": self._fitted,
+            "fit_half_life": self.forgetting == "fit",
         }
 
     @classmethod
@@ -457,7 +581,7 @@ class GaussianProcess:
         fitted = checked_parameters(parameters, self.dim, self.forgetting)
         labels = self.labels if labels is None else expect.whole("labels", labels)
         changes, before = abs(self.labels - labels), self.labels
-        if self.forgetting is not None and self._outdated().any():
+        if np.any(self._outdated()):
             self.solver.drop(self._outdated())
         self.solver.adopt(fitted)
         self._choose_solver()
@@ -469,9 +593,12 @@ class GaussianProcess:
 
     def describe(self) -> dict[str, Any]:
         """The parameters in use, how likely they make the labels, and what is approximated."""
+        parameters = self.parameters.plain()
+        if parameters["half_life"] == LASTING:
+            parameters["half_life"] = None
         return {
             "dim": self.dim,
-            **self.parameters.plain(),
+            **parameters,
             "fit": self.fit_schedule,
             "log_likelihood": self.solver.log_likelihood(),
             **self.solver.describe(),
@@ -480,6 +607,7 @@ class GaussianProcess:
     def detach(self) -> None:
         """Begin a new stream: labels lose their keys, awaited ones go."""
         self.solver.detach()
+        self._retreats = []
 
     @classmethod
     def of(cls, config: dict[str, Any]) -> Self:
@@ -514,6 +642,7 @@ class GaussianProcess:
             "parameters": self.parameters.plain(),
             "kind": self.solver.kind,
             "solver": self.solver.state(),
+            "retreats": msgspec.to_builtins(self._retreats),
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -521,13 +650,31 @@ class GaussianProcess:
         counts = [expect.whole(name, state[name]) for name in ("clock", "fitted_at", "changes", "tried_at")]
         fitted = expect.truth("fitted", state["fitted"])
         parameters = checked_parameters(state["parameters"], self.dim, self.forgetting)
+        retreats = [self._checked_retreat(one) for one in state.get("retreats", [])]
         solver, kind = self.solver, state["kind"]
         if solver.kind != kind:
             solver = self._choice.make(kind, self._width, parameters)
         solver.load(state["solver"], parameters)  # all or nothing
-        self.solver, self._fitted = solver, fitted
+        self.solver, self._fitted, self._retreats = solver, fitted, retreats
         self._clock, self._fitted_at, self._changes, self._choice.tried_at = counts
         self._note_parameters()
+
+    def _checked_retreat(self, plain: Any) -> Retreat:
+        """What was given up, from plain data; raises where it is none of this process."""
+        retreat = msgspec.convert(plain, Retreat)
+        checked_parameters(retreat.parameters, self.dim, self.forgetting)
+        for _, x, noise, y in retreat.labels:
+            expect.vector("x", x, self._width)
+            expect.finite("y", y)
+            expect.number("noise", noise, 0.0, expect.LARGEST)
+        return retreat
+
+
+def _checked_forgetting(value: Any) -> float | Literal["fit"] | None:
+    """A half-life, or how to come by one."""
+    if value is None or (isinstance(value, str) and value == "fit"):
+        return "fit" if value else None
+    return expect.positive("forgetting", value)
 
 
 def untuned(dim: int, noise_std: float | None = None, kernel: Kernel | None = None) -> GaussianProcess:

@@ -67,7 +67,8 @@ class AcrossTypes:
     ) -> None:
         self._labels, self._noise_std, self._mean, self._shift = labels, noise_std, mean, shift
         self.learns, self._half_life = isinstance(std, str), half_life
-        self._std = std if isinstance(std, float) else inf
+        self._given_std = std if isinstance(std, float) else inf
+        self._std = self._given_std
         self.fitted_at = 0  # types that had labels told
         self._changes = 0  # of the labels told, since, where they fade
         self._rounds = 0  # arrivals by then, where labels fade
@@ -103,6 +104,22 @@ class AcrossTypes:
             self.guess()
         else:
             self.believe(mean, self._std)
+
+    def widen(self, noise_std: float, factor: float, all: float) -> None:
+        """Labels have this noise now, and types scatter by this `factor` further: the answers stay.
+
+        `all` is the factor beyond the spread that was given.
+        """
+        self._noise_std, self._std = noise_std, all * self._given_std
+        self.believe(self.prior.mean, self._std if self._std < inf else factor * self.prior.std)
+
+    def unlearn(self) -> None:
+        """Labels were set aside or taken back: predict all types anew, and learn anew what was learnt."""
+        if self.learns:
+            self.fitted_at = self._changes = self._rounds = 0
+            self.guess()
+        else:
+            self.believe(self.prior.mean, self.prior.std)
 
     def guess(self) -> None:
         """Before a prior is learnt: take the mean of the types' means, and a spread of ∞."""

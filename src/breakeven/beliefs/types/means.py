@@ -7,7 +7,7 @@ Notation: N labels in all and N_k of type k, awaited ones included; M_k arrivals
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from math import inf, sqrt
+from math import erfc, hypot, inf, sqrt
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -23,10 +23,13 @@ from breakeven.beliefs.types.across_types import (
     search,
     search_job,
 )
+from breakeven.beliefs.types.history import History, Sum, Told, running_evidence
 from breakeven.beliefs.types.tallies import Settled, Tally, TypeLabels
 from breakeven.beliefs.types.type_belief import TypeBelief
 from breakeven.beliefs.types.type_savings import saving
+from breakeven.beliefs.types.weighing import TypePrior
 from breakeven.errors import expect
+from breakeven.errors.expect import Array
 from breakeven.values import EVEN, Prediction, Saving, Traits, View, checked_level
 from breakeven.values.error_costs import standard_quantile
 
@@ -88,7 +91,8 @@ class TypeMeans(TypeBelief):
         self._given_mean = None if isinstance(mean, str) else mean
         self._wanted = [name for name, value in self._given.items() if value in (None, "fit")]
         self._found: dict[str, Any] | None = None
-        self.noise_std = given or 1.0  # in use, as are the next two
+        self._claimed_noise = given or 1.0  # before claims became wider
+        self.noise_std = self._claimed_noise  # in use, as are the next two
         self.prior_mean = self._given_mean or 0.0
         self.label_scale = 1.0 if isinstance(scale, str) else scale
         learns = self.prior_std == "learn"
@@ -102,6 +106,7 @@ class TypeMeans(TypeBelief):
             shift=standard_quantile(self.level),
         )
         self._tallies = self._labels.tallies
+        self._history = History()
         self._spread = 0.0  # 2σ² log(2N³/δ)
         self._set_traits()
 
@@ -184,6 +189,38 @@ class TypeMeans(TypeBelief):
             self.prior_mean = (self._given_mean or 0.0) if mean is None else mean
             self.across.lean_on(self.prior_mean)
 
+    # -- tests of its claims ---------------------------------------------------------------------
+
+    def rank(
+        self, point: Any, y: float, noise_std: float | None = None, age: int = 0
+    ) -> tuple[float, float] | None:
+        """The normal probability of a label below y; nothing is claimed of a type that has no spread yet."""
+        prediction = self.predict(point)
+        if not self.traits.noise_known or prediction.std == inf:
+            return None
+        noise = self.noise_std if noise_std is None else self._widened * noise_std
+        mean = prediction.mean if prediction.centre is None else prediction.centre
+        return 0.5 * erfc((mean - y) / (sqrt(2.0) * hypot(prediction.std, noise))), 0.0
+
+    def _evidence(self, told: list[Told], older: dict[Any, Sum]) -> Array:
+        """Labels are normal around their type's mean; where its prior is flat, it is as wide as labels."""
+        prior = self.across.prior
+        if prior.std == inf:
+            y = np.array([one for _, one in (self._history.labels or {}).values()])
+            prior = TypePrior(prior.noise_std, float(y.mean()), max(float(y.std()), prior.noise_std))
+        return running_evidence(told, prior, older)
+
+    def _relearn(self) -> None:
+        self.across.unlearn()
+
+    def _widen_to(self, widened: float) -> None:
+        """Claims are this many times as wide as without any alarm."""
+        if widened != self._widened:
+            self.across.widen(widened * self._claimed_noise, widened / self._widened, widened)
+            self._widened, self.noise_std = widened, widened * self._claimed_noise
+            self._set_traits()
+            self._note_spread()
+
     # -- a replayed stream -----------------------------------------------------------------------
 
     @property
@@ -260,7 +297,8 @@ class TypeMeans(TypeBelief):
     def _take(self, found: dict[str, Any]) -> None:
         """Noise, mean and scale are these from now on; every type is predicted anew."""
         self._found = found
-        self.noise_std = found.get("noise_std", self.noise_std)
+        self._claimed_noise = found.get("noise_std", self._claimed_noise)
+        self.noise_std = self._widened * self._claimed_noise
         self.label_scale = found.get("label_scale", self.label_scale)
         self.prior_mean = found["prior_mean"] if self._given_mean is None else self._given_mean
         self._set_traits()
@@ -297,7 +335,13 @@ class TypeMeans(TypeBelief):
 
     def state(self) -> dict[str, Any]:
         """The labels by type, what was found in them, and what was learnt across types."""
-        return {**self._labels.state(), "found": self._found, "learnt": self.across.state()}
+        return {
+            **self._labels.state(),
+            "found": self._found,
+            "learnt": self.across.state(),
+            "history": self._history.state(),
+            "widened": self._widened,
+        }
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave."""
@@ -305,6 +349,8 @@ class TypeMeans(TypeBelief):
         self._tallies = self._labels.tallies
         if state["found"] is not None:
             self._take(self._checked_found(state["found"]))
+        self._history.load(state.get("history"), self._tallies)
+        self._widen_to(expect.positive("widened", state.get("widened", 1.0)))
         self.across.load(state["learnt"])
         if self._searching:
             self._lean_on_labels()

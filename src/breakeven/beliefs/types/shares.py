@@ -14,6 +14,7 @@ from msgspec import Struct
 from breakeven import theory
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
 from breakeven.beliefs.types.across_types import packed, unpacked
+from breakeven.beliefs.types.history import History, Sum, Told, running_share_evidence
 from breakeven.beliefs.types.share_savings import Stakes
 from breakeven.beliefs.types.tallies import Tally, TypeLabels
 from breakeven.beliefs.types.type_belief import TypeBelief
@@ -111,6 +112,7 @@ class TypeShares(TypeBelief):
         self.learns = self.prior_strength == "learn"
         self._labels = TypeLabels(LABEL_STD, self.forgetting, counted=True, early=False)
         self._tallies = self._labels.tallies
+        self._history = History()
         self._spread = 0.0
         self._fitted_at = 0  # types that had labels told
         self.traits = Traits(LABEL_STD, theory.DISCRETE_EXPONENT, unit=1.0, prior_std=inf)
@@ -200,6 +202,30 @@ class TypeShares(TypeBelief):
         """What is known of types at large, as yeses and noes: each type with labels says as much as one."""
         return self.prior.mean * types + JEFFREYS, (1.0 - self.prior.mean) * types + JEFFREYS
 
+    # -- tests of its claims ---------------------------------------------------------------------
+
+    def rank(
+        self, point: Any, y: float, noise_std: float | None = None, age: int = 0
+    ) -> tuple[float, float] | None:
+        """A no lies below every yes."""
+        probability = self.predict(point).probability
+        assert probability is not None
+        return (1.0 - probability, probability) if y else (0.0, 1.0 - probability)
+
+    def _evidence(self, told: list[Told], older: dict[Any, Sum]) -> Array:
+        yes, no = self.prior.known(0.0, 0.0)
+        return running_share_evidence(told, yes, no, older)
+
+    def _relearn(self) -> None:
+        self._fitted_at = 0
+        self._believe(self.prior_mean, 1.0 if self.learns else self.prior_strength)
+
+    def _widen_to(self, widened: float) -> None:
+        """A share has no width of its own: what was learnt across types is learnt anew instead."""
+        if widened != self._widened:
+            self._widened = widened
+            self._relearn()
+
     # -- the prior ---------------------------------------------------------------------------------
 
     @property
@@ -263,12 +289,15 @@ class TypeShares(TypeBelief):
     def state(self) -> dict[str, Any]:
         """The labels by type, and what was learnt across types."""
         learnt = [self.prior.mean, self.prior.strength, self._fitted_at] if self._fitted_at else None
-        return {**self._labels.state(), "learnt": learnt}
+        kept = {"learnt": learnt, "history": self._history.state(), "widened": self._widened}
+        return {**self._labels.state(), **kept}
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave."""
         self._labels.load(state, self._unlabelled)
         self._tallies = self._labels.tallies
+        self._history.load(state.get("history"), self._tallies)
+        self._widened = expect.positive("widened", state.get("widened", 1.0))
         mean, strength, types = state["learnt"] or (self.prior.mean, self.prior.strength, 0)
         self._fitted_at = expect.whole("types", types)
         self._believe(expect.probability("prior_mean", mean), expect.positive("prior_strength", strength))

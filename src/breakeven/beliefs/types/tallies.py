@@ -275,6 +275,13 @@ class TypeLabels:
                 tally.weighed = None
         self.recount()
 
+    def count_in(self, tally: Tally, told: int, total: ExactSum) -> None:
+        """Labels that count as one each were taken back; below 0, they were set aside."""
+        tally.told, tally.asked = tally.told + told, tally.asked + told
+        self.told, self.asked = self.told + told, self.asked + told
+        for part in total.parts:
+            tally.sum = tally.sum.plus(part if told > 0 else -part)
+
     def recount(self) -> None:
         """Count over all types again, where counts are kept."""
         if self.census is not None:

@@ -1,7 +1,7 @@
 """What every belief over types does alike: names of types in, labels counted by type.
 
 A subclass says what it predicts of a type (`look`, `predict`), and `_predict_anew` once the labels of one
-have changed.
+have changed; how likely labels are (`_evidence`), and what becomes of its claims when these are refuted.
 
 Notation: N labels in all and N_k of type k, awaited ones included; M_k arrivals of type k.
 """
@@ -11,9 +11,11 @@ from typing import Any
 
 from breakeven import theory
 from breakeven.beliefs.belief import Key, Looks, OneByOne
+from breakeven.beliefs.types.history import History, Sum, Told, TypeRetreat
 from breakeven.beliefs.types.tallies import Census, Tally, TypeLabels
 from breakeven.beliefs.types.type_names import PLAIN_NAMES, stored_type_name, type_name, type_names
-from breakeven.values import Prediction, Traits, View
+from breakeven.errors.expect import Array
+from breakeven.values import NO_SUM, ExactSum, Prediction, Traits, View
 
 
 class TypeBelief:
@@ -25,6 +27,8 @@ class TypeBelief:
     _spread: float  # 2σ² log(2N³/δ)
     noise_std: float
     delta: float
+    _history: History
+    _widened: float = 1.0  # the factor by which claims became wider since labels refuted them
 
     @property
     def unlabelled(self) -> Prediction:
@@ -45,6 +49,18 @@ class TypeBelief:
 
     def _predict_anew(self, tally: Tally) -> Prediction:
         """The labels told of this type have changed."""
+        raise NotImplementedError
+
+    def _evidence(self, told: list[Told], older: dict[Any, Sum]) -> Array:
+        """The log probability of the first k labels, given the `older` ones, for k from 0 to n."""
+        raise NotImplementedError
+
+    def _relearn(self) -> None:
+        """Labels were set aside or taken back: predict all types anew, and learn anew what was learnt."""
+        raise NotImplementedError
+
+    def _widen_to(self, widened: float) -> None:
+        """Claims are this many times as wide as without any alarm."""
         raise NotImplementedError
 
     @property
@@ -72,10 +88,17 @@ class TypeBelief:
         """A type, read back from storage."""
         return type_name(stored_type_name(plain))
 
+    def _type(self, point: Any) -> Any:
+        """The type that a point is of."""
+        return point
+
     def _tally(self, point: Any) -> Tally:
-        tally = self._tallies.get(point)
+        return self._tally_of(self._type(point))
+
+    def _tally_of(self, name: Any) -> Tally:
+        tally = self._tallies.get(name)
         if tally is None:
-            tally = self._tallies[point] = Tally(self.unlabelled)
+            tally = self._tallies[name] = Tally(self.unlabelled)
         return tally
 
     # -- asking ----------------------------------------------------------------------------------
@@ -126,18 +149,24 @@ class TypeBelief:
 
     def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
         """A label enters the mean of its type."""
+        if self._history.labels is not None:
+            self._history.tell(key, self._type(point), y)
         tally = self._tally(point)
         self._labels.tell(key, tally, y, self._noise(noise_std))
         return self._predict_anew(tally)
 
     def correct(self, key: Key, point: Any, old: float, new: float) -> None:
         """One value in the mean is exchanged for another."""
+        if self._history.correct(key, new):
+            return
         tally = self._tally(point)
         self._labels.correct(key, tally, old, new)
         self._predict_anew(tally)
 
     def withdraw(self, key: Key, point: Any, y: float | None) -> None:
         """The label leaves N and N_k, and the mean if it was told; M_k stays."""
+        if y is not None and self._history.leave(key):
+            return
         tally = self._tally(point)
         self._labels.withdraw(key, tally, y)
         self._note_spread()
@@ -145,6 +174,8 @@ class TypeBelief:
 
     def reopen(self, key: Key, point: Any, y: float) -> None:
         """The label leaves the mean, and is awaited with the noise and the age it had."""
+        if self._history.leave(key):
+            return self.ask(key, point)
         tally = self._tally(point)
         self._labels.reopen(key, tally, y)
         self._predict_anew(tally)
@@ -153,6 +184,7 @@ class TypeBelief:
         self, point: Any, y: float, key: Key = None, noise_std: float | None = None, age: int = 0
     ) -> Prediction:
         """A label nobody asked for: N and N_k grow, M_k does not."""
+        self._history.tell(key, self._type(point), y)
         tally = self._tally(point)
         self._labels.enter(tally, self._labels.ask(key, tally, self._noise(noise_std), age), y)
         self._note_spread()
@@ -161,6 +193,7 @@ class TypeBelief:
     def release(self, key: Key) -> None:
         """Nobody will name this label again: forget how much it counts."""
         self._labels.release(key)
+        self._history.release(key)
 
     def _note_spread(self) -> None:
         if self._labels.asked:
@@ -169,4 +202,62 @@ class TypeBelief:
     def detach(self) -> None:
         """Begin a new stream with what is known: labels lose their keys, awaited ones go."""
         self._labels.detach()
+        self._history = History()
+        self._note_spread()
+
+    # -- tests of its claims ---------------------------------------------------------------------
+
+    def remember(self, *, labels: bool) -> None:
+        """Remember labels that can still be changed one by one, or no longer."""
+        self._history.remember(labels=labels)
+
+    @property
+    def even(self) -> bool:
+        """Whether all labels count alike, for ever."""
+        return self._labels.even
+
+    def outdated(self) -> int:
+        """The labels before the change that explains them best, if one does.
+
+        It is looked for among the labels remembered, if all count alike, with one prior for both sides.
+        """
+        split = self._history.outdated(self._tallies, self._evidence) if self.even else 0
+        return self.labels - len(self._history.labels or ()) + split if split else 0
+
+    def give_way(self, key: Key, outdated: int, widened: float) -> None:
+        """Set labels aside, the first told, or scale all claims up, which leaves the answers as they are.
+
+        A scale lasts until a change is found.
+        """
+        assert key is not None
+        retreat = TypeRetreat(key, {}, [], self._widened)
+        self._history.retreats.append(retreat)
+        if outdated:
+            self._set_aside(retreat, outdated)
+        self._widen_to(1.0 if outdated else self._widened * widened)
+
+    def _set_aside(self, retreat: TypeRetreat, outdated: int) -> None:
+        remembered, older = self._history.labels or {}, self._history.older(self._tallies)
+        retreat.older = [(name, told, total.parts) for name, (told, total) in older.items()]
+        first = max(outdated - sum(told for told, _ in older.values()), 0)
+        for key in list(remembered)[:first]:
+            retreat.labels[key] = remembered.pop(key)
+        self._count_in(retreat, -1)
+
+    def return_to(self, key: Key) -> None:
+        """Take back labels and claims that were given up because of this label."""
+        (retreat,) = (one for one in self._history.retreats if one.key == key)
+        self._history.retreats.remove(retreat)
+        if self._history.labels is not None:
+            self._history.labels = retreat.labels | self._history.labels
+        self._count_in(retreat, +1)
+        self._widen_to(retreat.widened)
+
+    def _count_in(self, retreat: TypeRetreat, sign: int) -> None:
+        for name, told, parts in retreat.older:
+            self._labels.count_in(self._tally_of(name), sign * told, ExactSum(parts))
+        for name, y in retreat.labels.values():
+            self._labels.count_in(self._tally_of(name), sign, NO_SUM.plus(y))
+        self._labels.recount()
+        self._relearn()
         self._note_spread()

@@ -1,0 +1,105 @@
+"""Whether the belief can be trusted: the test of its claims so far, and what became of alarms."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from breakeven.theory import SelfTest
+from breakeven.values import IN_DOUBT, Standing
+
+LABELS_BEFORE = 4  # labels told before one tests the belief: fewer leave its claims to the prior
+HOLDS_AFTER = 20  # tests without doubt after which what was done about an alarm has held
+LEAST_WIDER = 1.1  # the least factor by which claims become wider
+RANK_DRAWS = 3  # which of the round's random numbers places a label among equal ones
+
+
+class Alarm(Struct, frozen=True):
+    """When the belief was refuted, and what it did: labels set aside, and by how much its claims widened."""
+
+    round: int
+    outdated: int
+    widened: float
+
+
+class Trust(Struct):
+    """What labels said of the belief's claims.
+
+    `suspect` is the key of a label that refuted the belief, until the belief has given way. `alarm` is the
+    last one, until what was done about it has held; `alarms` counts them. `causes` are the keys of the labels
+    behind alarms, as long as these can be corrected.
+    """
+
+    test: SelfTest = SelfTest()
+    tested: int = 0
+    suspect: int | None = None
+    alarm: Alarm | None = None
+    alarms: int = 0
+    causes: list[int] = []
+
+    def enter(self, key: int, u: float) -> None:
+        """A label tested the belief."""
+        self.test, self.tested = self.test.plus(u), self.tested + 1
+        if self.test.refutes:
+            self.suspect = key
+        elif self.test.tests >= HOLDS_AFTER and self.test.evidence < IN_DOUBT:
+            self.alarm = None
+
+    @property
+    def wider(self) -> float:
+        """The factor by which claims must widen to suit the labels, where nothing changed."""
+        return max(LEAST_WIDER, self.test.spread)
+
+    def refute(self, alarm: Alarm) -> None:
+        """The belief has given way; the next test begins, with the next share of the false alarms."""
+        assert self.suspect is not None
+        self.causes.append(self.suspect)
+        self.test, self.suspect, self.alarm = self.test.next(), None, alarm
+        self.alarms += 1
+
+    def absolve(self, key: int) -> bool:
+        """The label with this key was wrong; whether the belief gave way to it. What it spent stays spent."""
+        if key == self.suspect:
+            self.test, self.suspect = self.test.next(), None
+            return False
+        if key not in self.causes:
+            return False
+        if key == self.causes[-1]:
+            self.alarm = None
+        self.causes.remove(key)
+        return True
+
+    def release(self, key: int) -> None:
+        """Nobody will correct this label any more."""
+        if key in self.causes:
+            self.causes.remove(key)
+
+    @property
+    def doubt(self) -> str | None:
+        """How the belief stands, in words; None where it is consistent with its labels."""
+        if self.alarm is None and self.test.evidence < IN_DOUBT:
+            return None
+        return self.standing().words
+
+    def standing(self) -> Standing:
+        """How the belief stands."""
+        alarm = self.alarm or Alarm(0, 0, 1.0)
+        return Standing(
+            tests=self.tested,
+            evidence=self.test.evidence,
+            limit=self.test.limit,
+            alarms=self.alarms,
+            refuted_since=None if self.alarm is None else alarm.round,
+            outdated=alarm.outdated,
+            widened=alarm.widened,
+        )
+
+    def state(self) -> dict[str, Any] | None:
+        """Everything, as plain data; None where nothing was tested."""
+        return None if not self.tested else msgspec.to_builtins(self)
+
+    def load(self, state: Any) -> None:
+        """Take up what `state` returned, all or nothing."""
+        kept = Trust() if state is None else msgspec.convert(state, Trust)
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(kept, name))

@@ -1,0 +1,65 @@
+"""How many streams are ever alarmed where the belief is right, over many that come from the belief itself.
+
+Labels are told at once, or fifty rounds late. Shares of streams are compared with one in twenty, and two
+standard errors.
+"""
+
+import os
+from collections import deque
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from breakeven import Check, GaussianProcess, Learner, RandomSelect, SquaredExponential, TypeMeans, Value
+from breakeven.theory.self_test import FALSE_ALARMS
+
+STREAMS = int(os.environ.get("BREAKEVEN_STREAMS", "1000"))
+ROUNDS, NOISE_STD = 250, 0.3
+
+
+def process(rng):
+    """A function drawn from the process itself, at random points."""
+    kernel, X = SquaredExponential(0.3), rng.random((ROUNDS, 1))
+    K = kernel.matrix(X.T, X.T, kernel.weights(1)) + 1e-10 * np.eye(ROUNDS)
+    f = np.linalg.cholesky(K) @ rng.standard_normal(ROUNDS)
+    return GaussianProcess(1, NOISE_STD, kernel), X.tolist(), f
+
+
+def types(rng):
+    """Types whose means are drawn from the prior."""
+    names = rng.integers(0, 12, ROUNDS)
+    return TypeMeans(NOISE_STD, prior_std=1.0), names.tolist(), rng.standard_normal(12)[names]
+
+
+def constant(rng):
+    """One type, of which nothing is known before."""
+    return TypeMeans(NOISE_STD), ["flu"] * ROUNDS, np.full(ROUNDS, 5.0)
+
+
+def alarms(make, rule, delay, seed):
+    """How often a stream is alarmed, and by how many labels its belief was tested."""
+    rng = np.random.default_rng([seed, delay])
+    belief, points, f = make(rng)
+    learner, late = Learner(belief, rule, label_cost=0.3, seed=seed), deque()
+    for t, (x, y) in enumerate(zip(points, f + NOISE_STD * rng.standard_normal(ROUNDS), strict=True)):
+        decision = learner.decide(x)
+        if decision.wants_label:
+            late.append((t + delay, decision.id, y))
+        while late and late[0][0] <= t:
+            learner.tell(*late.popleft()[1:])
+    return learner.ledger.standing
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "rule", [Check(Value(ROUNDS, scored="labels")), Check(RandomSelect(0.5))], ids=["value", "random"]
+)
+@pytest.mark.parametrize("delay", [0, 50])
+@pytest.mark.parametrize("make", [process, types, constant])
+def test_at_most_one_stream_in_twenty_is_ever_alarmed(make, delay, rule):
+    found = [alarms(make, rule, delay, seed) for seed in range(STREAMS)]
+    alarmed, tests = np.mean([one.alarms > 0 for one in found]), np.mean([one.tests for one in found])
+    print(f"\n{make.__name__}, {delay} late: {alarmed:.3f} of streams alarmed, {tests:.0f} tests each")
+    assert tests > 10
+    assert alarmed <= FALSE_ALARMS + 2.0 * sqrt(FALSE_ALARMS * (1.0 - FALSE_ALARMS) / STREAMS)

@@ -1,0 +1,46 @@
+"""A table whose belief is checked: the bill says how it stands, and goes on checked."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from breakeven import Check, from_table
+from breakeven.errors import InvalidInput
+
+
+def table(shift):
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 4, 800)
+    later = np.arange(800) >= 400
+    return pl.DataFrame({"kind": kind, "score": kind + shift * later + 0.3 * rng.standard_normal(800)})
+
+
+def outcome(shift=0.0, **options):
+    return from_table(
+        table(shift), label="score", type="kind", cost=1.0, noise_std=0.3, sweep=False, **options
+    )
+
+
+def test_the_bill_says_how_the_belief_stands():
+    still, moved = outcome(check=0.1), outcome(3.0, check=0.1)
+    assert "The belief is consistent, by" in " ".join(still.notes)
+    assert still.summary()["standing"].alarms == 0
+    assert "It was refuted" in " ".join(moved.notes)
+    assert moved.rows[2].total < outcome(3.0).rows[2].total
+    assert "Check(Value(" in moved.bill.configuration
+    assert "from breakeven import Check, Value" in moved.bill.configuration
+
+
+def test_it_is_off_unless_asked_for():
+    plain = outcome()
+    assert plain.learner.rule.check is None
+    assert plain.summary()["standing"] is None
+    assert isinstance(outcome(check=0.0).learner.rule, Check)
+    with pytest.raises(InvalidInput, match="check: expected"):
+        outcome(check=2.0)
+
+
+def test_rules_it_is_compared_with_are_not_checked():
+    names = {row.name: row for row in outcome(check=0.1, compare=True).rows}
+    plain = {row.name: row for row in outcome(compare=True).rows}
+    assert names["the paper's threshold"] == plain["the paper's threshold"]

@@ -1,0 +1,118 @@
+"""A rule around a rule whose labels test the belief: when its coins fall, and what they may buy."""
+
+from math import inf, pi, sqrt
+
+import pytest
+
+from breakeven import (
+    Always,
+    Audit,
+    Budget,
+    Check,
+    Learner,
+    Never,
+    Prediction,
+    Queue,
+    Threshold,
+    TypeMeans,
+    Value,
+    VariableUncertainty,
+)
+from breakeven.errors import InvalidInput
+from breakeven.rules import rule_data, rule_of
+from breakeven.values import Traits, View
+
+
+def view(evidence=1.0, price=2.0, std=0.6, draw=0.0, noise_std=0.8):
+    traits = Traits(noise_std=noise_std, exponent=0.5, unit=1.0, prior_std=inf)
+    one = View(std, Prediction(1.0, std, noise_std), None, 5, traits, round=7, price=price, cost=price)
+    one.evidence, one.draw = evidence, lambda _, series=0: draw if series == 2 else 0.5
+    return one
+
+
+def chance(rule, one):
+    return rule.decide(one).propensity or 0.0
+
+
+class AgainstLabels(Never):
+    scored: str = "labels"
+
+
+def test_the_chance_is_a_share_of_the_expected_error_over_the_price():
+    expected = 0.1 * sqrt(2 / pi) * 0.6 / 2.0
+    assert chance(Check(Never()), view()) == pytest.approx(expected)
+    against_labels = chance(Check(AgainstLabels()), view())
+    assert against_labels == pytest.approx(0.1 * sqrt(2 / pi) * 1.0 / 2.0)  # the noise counts as well
+
+
+@pytest.mark.parametrize(
+    ("evidence", "times"), [(0.01, 1.0), (1.0, 1.0), (4.0, 4.0), (10.0, 10.0), (39.0, 10.0)]
+)
+def test_it_looks_harder_while_in_doubt(evidence, times):
+    assert chance(Check(Never()), view(evidence)) == pytest.approx(times * chance(Check(Never()), view(1.0)))
+
+
+def test_a_coin_that_falls_buys_what_the_rule_declines():
+    drawn, spared = (Check(Never()).decide(view(draw=draw)) for draw in (0.0, 0.99))
+    assert (drawn.wants_label, drawn.reason) == (True, "checked")
+    assert (spared.wants_label, spared.reason) == (False, "never")
+    assert Check(Always()).decide(view(draw=0.0)).reason == "always"
+
+
+def test_no_coin_falls_before_the_belief_is_tested_nor_where_it_expects_nothing_yet():
+    for one in (view(evidence=0.0), view(std=inf)):
+        assert Check(Never(), share=1.0).decide(one) == Never().decide(one)
+    assert Check(Never(), share=0.0).decide(view()) == Never().decide(view())
+
+
+def test_a_label_cheaper_than_its_error_is_drawn_for_certain():
+    assert chance(Check(Never(), share=1.0), view(price=0.01, draw=0.99)) == 1.0
+
+
+def test_nothing_is_drawn_beyond_a_limit():
+    full = view()
+    full.awaited = 3
+    assert not Check(Queue(Never(), most=3), share=1.0).decide(full).wants_label
+    assert not Queue(Check(Never(), share=1.0), most=3).decide(full).wants_label
+    for rule in (Check(Budget(Never(), total=1.0), share=1.0), Budget(Check(Never(), share=1.0), total=1.0)):
+        assert not rule.decide(view(price=2.0)).wants_label
+    assert Budget(Check(Never(), share=1.0), total=5.0).decide(view(price=0.01)).wants_label
+
+
+def test_what_it_may_go_around():
+    for inside in (Check(Never()), Audit(Never(), rate=0.1, bound=1.0)):
+        with pytest.raises(InvalidInput, match="rule: expected one"):
+            Check(inside)
+    with pytest.raises(InvalidInput, match="share: expected"):
+        Check(Never(), share=1.5)
+    assert Audit(Check(Never()), rate=0.1, bound=1.0).check is not None
+
+
+def test_it_is_plain_data():
+    rule = Budget(Check(Value(horizon=10), share=0.02), total=9.0)
+    data = {"kind": "Check", "rule": {"kind": "Value", "horizon": 10}, "share": 0.02}
+    assert rule_data(rule)["rule"] == data
+    assert rule_of(rule_data(rule)) == rule
+
+
+def test_a_label_drawn_counts_as_a_no_of_the_rule():
+    """As it does in an audit: a rule with a budget of its own has not spent it."""
+    learner = Learner(
+        TypeMeans(0.1), Check(VariableUncertainty("original", budget=0.1), share=1.0), label_cost=0.01
+    )
+    for i in range(60):
+        decision = learner.decide("flu")
+        if decision.wants_label:
+            learner.tell(decision.id, 1.0 + 0.1 * (-1) ** i)
+    drawn = sum(learner.decision(str(i + 1)).reason == "checked" for i in range(60))
+    inner = learner.rule.rule
+    assert drawn > 10
+    assert inner.budget == 0.1
+    assert learner.decide("flu").reason != "over_budget"
+
+
+def test_a_belief_that_cannot_be_tested_is_refused():
+    kept = {name: value for name, value in vars(TypeMeans).items() if name not in ("rank", "__dict__")}
+    blunt = type("Blunt", (), kept)(0.1)
+    with pytest.raises(InvalidInput, match="how likely a label is"):
+        Learner(blunt, Check(Threshold()), label_cost=1.0)
