@@ -14,6 +14,7 @@ from breakeven import (
     Audit,
     Budget,
     Cells,
+    Check,
     GaussianProcess,
     Learner,
     Never,
@@ -49,6 +50,7 @@ RULES = {
     "budgeted value": Budget(Value(horizon=200), total=9.0),
     "queue": Queue(Threshold(), 3),
     "audit": Audit(Threshold(), 0.2, bound=9.0),
+    "check": Check(Value(horizon=200), share=0.5),
     "limited audit": Queue(Budget(Audit(RandomSelect(0.3), 0.2, bound=9.0), per=(6.0, 9)), 4),
 }
 TYPES = {
@@ -145,7 +147,7 @@ def test_all_ways_over_types_say_the_same_to_the_bit(belief, rule, way, request)
 @pytest.mark.usefixtures("_compiled")
 def test_the_compiled_loops_serve_all_rules_that_they_should():
     served = {rule for rule in RULES if bulk.pays(make(TYPES["flat"], rule).state, ROUNDS)}
-    assert served == set(RULES) - {"budget", "budgeted value", "queue", "audit", "limited audit"}
+    assert served == set(RULES) - {"budget", "budgeted value", "queue", "audit", "check", "limited audit"}
     assert bulk.pays(make(TYPES["learnt"], "value").state, ROUNDS)
     assert bulk.pays(make(TYPES["scaled"], "threshold").state, ROUNDS)
 

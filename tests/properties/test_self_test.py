@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import beta, norm
 
-from breakeven.theory.self_test import CLIPPED, FALSE_ALARMS, SHAPES, SelfTest, beta_densities
+from breakeven.theory.self_test import BETA_SHAPES, CLIPPED, FALSE_ALARMS, SelfTest, beta_densities
 
 PLACES = st.floats(0.0, 1.0)
 STREAMS, LABELS = 1000, 400
@@ -21,7 +21,7 @@ def after(ranks, test=None):
 
 @given(st.floats(CLIPPED, 1.0 - CLIPPED))
 def test_densities_are_those_of_beta_distributions(u):
-    np.testing.assert_allclose(beta_densities(u), [beta.pdf(u, a, b) for a, b in SHAPES], rtol=1e-9)
+    np.testing.assert_allclose(beta_densities(u), [beta.pdf(u, a, b) for a, b in BETA_SHAPES], rtol=1e-9)
 
 
 @given(st.lists(PLACES, max_size=12))
@@ -30,7 +30,7 @@ def test_one_more_label_leaves_the_evidence_as_it_is_on_average(ranks):
     test, inner = after(ranks), (CLIPPED, 1.0 - CLIPPED)
     between = quad(lambda u: test.plus(u).evidence, *inner, points=(0.01, 0.99), limit=200)[0]
     ends = CLIPPED * sum(test.plus(u).evidence for u in inner)
-    cut = sum(beta.cdf(CLIPPED, a, b) + beta.sf(1.0 - CLIPPED, a, b) for a, b in SHAPES)
+    cut = sum(beta.cdf(CLIPPED, a, b) + beta.sf(1.0 - CLIPPED, a, b) for a, b in BETA_SHAPES)
     assert between + ends <= test.evidence * (1.0 + 1e-6)
     assert between + ends >= test.evidence * (1.0 - 1e-6 - cut)
 
@@ -39,7 +39,7 @@ def test_one_more_label_leaves_the_evidence_as_it_is_on_average(ranks):
 def test_it_is_the_average_over_all_restarts(ranks):
     """As written down: every restart, with its weight, bets on all labels after it."""
     u = np.clip(ranks, CLIPPED, 1.0 - CLIPPED)
-    n, b = len(u), np.array([beta.pdf(u, a, b) for a, b in SHAPES])
+    n, b = len(u), np.array([beta.pdf(u, a, b) for a, b in BETA_SHAPES])
     bets = [b[:, r:].prod(axis=1).mean() / ((r + 1) * (r + 2)) for r in range(n)]
     assert after(ranks).evidence == pytest.approx(sum(bets) + 1.0 / (n + 1), rel=1e-9)
 

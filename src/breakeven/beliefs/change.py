@@ -9,7 +9,7 @@ from breakeven.errors.expect import Array
 
 LEAST_PART = 3  # labels on either side: a single wrong one is no change
 WRONG = 0.05  # the share of labels behind alarms that are merely wrong
-SEARCHED = 400  # labels, the last ones, among which a change is looked for
+CHANGE_SEARCHED = 400  # labels, the last ones, among which a change is looked for
 
 
 def best_split(before: Sequence[Array], after: Sequence[Array], y: Array) -> int:

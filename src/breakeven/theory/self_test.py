@@ -12,12 +12,12 @@ from msgspec import Struct
 
 FALSE_ALARMS = 0.05  # α: the share of streams that may be alarmed wrongly, ever
 CLIPPED = 1e-6  # u stays this far from 0 and 1, which only lowers E
-SHAPES = ((0.3, 0.3), (0.5, 0.5), (0.7, 0.7), (1.5, 0.6), (0.6, 1.5), (3.0, 1.0), (1.0, 3.0))
-_LOG_SCALES = tuple(lgamma(a + b) - lgamma(a) - lgamma(b) for a, b in SHAPES)
+BETA_SHAPES = ((0.3, 0.3), (0.5, 0.5), (0.7, 0.7), (1.5, 0.6), (0.6, 1.5), (3.0, 1.0), (1.0, 3.0))
+_LOG_SCALES = tuple(lgamma(a + b) - lgamma(a) - lgamma(b) for a, b in BETA_SHAPES)
 
 
 def beta_densities(u: float) -> tuple[float, ...]:
-    """The densities of `SHAPES` at u: too wide, then shifted either way, where a belief would be too sure.
+    """The densities of `BETA_SHAPES` at u: where labels lie too far out, then too far to one side.
 
     >>> [round(one, 2) for one in beta_densities(0.5)]
     [0.44, 0.64, 0.8, 0.74, 0.74, 0.75, 0.75]
@@ -25,7 +25,7 @@ def beta_densities(u: float) -> tuple[float, ...]:
     below, above = log(u), log1p(-u)
     return tuple(
         exp(scale + (a - 1.0) * below + (b - 1.0) * above)
-        for (a, b), scale in zip(SHAPES, _LOG_SCALES, strict=True)
+        for (a, b), scale in zip(BETA_SHAPES, _LOG_SCALES, strict=True)
     )
 
 
@@ -46,11 +46,11 @@ class SelfTest(Struct, frozen=True):
 
     process: int = 1
     tests: int = 0
-    won: tuple[float, ...] = (0.0,) * len(SHAPES)
+    won: tuple[float, ...] = (0.0,) * len(BETA_SHAPES)
     squares: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.process < 1 or self.tests < 0 or len(self.won) != len(SHAPES) or not self.squares >= 0.0:
+        if self.process < 1 or self.tests < 0 or len(self.won) != len(BETA_SHAPES) or not self.squares >= 0.0:
             raise ValueError("expected counts, and what was won with each density")
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
-from breakeven.beliefs.change import SEARCHED, best_split
+from breakeven.beliefs.change import CHANGE_SEARCHED, best_split
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE, DictionarySolver
@@ -505,7 +505,7 @@ class GaussianProcess:
         are, and with more noise: that the noise was fitted too small is no change.
         """
         solver, kernel = self.solver, self.parameters.covariance
-        older = max(solver.labels - SEARCHED, 0)
+        older = max(solver.labels - CHANGE_SEARCHED, 0)
         X, y = np.ascontiguousarray(solver.X[older:].T), solver.y[older:] - self.parameters.mean
         noise = np.diag([solver.noise_of(one) for one in solver.noise[older:].tolist()])
         with one_thread:
