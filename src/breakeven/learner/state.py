@@ -284,48 +284,6 @@ class State:
         if self.trust.absolve(key) and isinstance(self.belief, Checkable):
             self.belief.return_to(key)
 
-    def rank(self, entry: Entry, y: float, labeller: str | None) -> float | None:
-        """Where a label, about to be told, lies among all that the belief thinks possible, if it is a test.
-
-        It is one if nobody chose it by hand and it is told for the first time. Among equal labels, a coin
-        that belongs to its arrival places it.
-        """
-        decision = entry.decision
-        if self.checkable is None or decision is None or decision.by == "person" or entry.reopened:
-            return None
-        if entry.id not in self.book.awaited or not self._tests:
-            return None
-        noise, age = self.costs.noise_of(labeller or entry.asked_of), self.rounds - entry.round
-        ranked = self.checkable.rank(entry.x, y, age=age, **noise)
-        if ranked is None:
-            return None
-        below, equal = ranked
-        return below + equal * self.draws(entry.round, RANK_DRAWS) if equal else below
-
-    @property
-    def _tests(self) -> bool:
-        """Whether a label would test the belief now."""
-        return self.belief.labels >= LABELS_BEFORE and self.trust.suspect is None
-
-    @property
-    def evidence(self) -> float:
-        """What labels say against the belief, for the coins of a check; 0 as long as none tests it."""
-        return self.trust.test.evidence if self._tests and self.belief.traits.noise_known else 0.0
-
-    def give_way(self, alarm: Alarm) -> None:
-        """Labels refuted the belief; the one that did may have been erased since, and cannot be corrected."""
-        self.number += 1
-        assert self.checkable is not None
-        if self.trust.suspect is None:
-            self.trust.suspect = self.earlier + self.number
-        self.checkable.give_way(self.trust.suspect, alarm.outdated, alarm.widened)
-        self.trust.refute(alarm)
-
-    def _absolve(self, key: int) -> None:
-        """The label with this key was wrong: if the belief gave way to it, that is taken back."""
-        if self.trust.absolve(key) and isinstance(self.belief, Checkable):
-            self.belief.return_to(key)
-
     def check_labeller(self, entry: Entry, labeller: Any) -> str:
         """Who gave the label of this entry."""
         return self.costs.check_labeller(labeller, entry.asked_of)
