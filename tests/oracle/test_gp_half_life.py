@@ -37,7 +37,7 @@ def test_before_any_fit_nothing_fades():
     belief.learn(belief.point(0.5), 1.0)
     for _ in range(1000):
         belief.arrive(None)
-    plain = GaussianProcess(1, 0.1, SquaredExponential(0.3))
+    plain = GaussianProcess(1, 0.1, SquaredExponential(0.3), fit="growing")
     plain.learn(plain.point(0.5), 1.0)
     for x in (0.5, 0.8):
         one, other = belief.predict(belief.point(x)), plain.predict(plain.point(x))

@@ -346,7 +346,7 @@ class Sharing(Rule):
 
 
 def test_a_summary_prints_a_rule_that_holds_a_dict():
-    assert "rule              Sharing (shares {'flu': 0.5})" in str(types(Sharing({"flu": 0.5})).summary())
+    assert "rule              Sharing (shares flu=0.5)" in str(types(Sharing({"flu": 0.5})).summary())
 
 
 @pytest.mark.parametrize("sentence", ["{mean.x}", "{mean[a]}", "{mean!z}"])

@@ -12,6 +12,7 @@ from breakeven import (
     Audit,
     Budget,
     Cells,
+    Check,
     GaussianProcess,
     Labeller,
     Learner,
@@ -30,7 +31,7 @@ from breakeven import (
     VariableUncertainty,
     Verdict,
 )
-from breakeven.beliefs import BELIEFS, Averaged, Recognised, belief_data, belief_of
+from breakeven.beliefs import BELIEFS, Averaged, AveragedShares, Recognised, belief_data, belief_of
 from breakeven.errors import InvalidInput
 from breakeven.rules import RULES, rule_data, rule_of
 from breakeven.testing import LabelledStream
@@ -49,6 +50,7 @@ MADE_RULES = [
     Value(horizon=100, reservoir=8, lessons=False, scored="labels"),
     Budget(Threshold(0.5), total=500.0, per=(20.0, 100)),
     Queue(Value(), 3),
+    Check(Value(), 0.05),
     Audit(Never(), 0.1, bound=2.0, noise_std=0.5, level=0.9, bound_on="labels"),
     Queue(Budget(Audit(RandomSelect(0.3), 0.2, bound=10.0), per=(6.0, 9)), 4),
 ]
@@ -64,6 +66,7 @@ MADE_BELIEFS = [
     TypeShares(0.2, "learn", forgetting=30.0, level=0.75),
     Recognised(TypeMeans(0.5), TypeShares()),
     Averaged(2, level=0.75),
+    AveragedShares(2),
 ]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from breakeven import theory
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
-from breakeven.beliefs.averaged.common_label import CommonLabel, common_label
+from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, rounded
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import NOISES, NULL_MEMBER, SHAPES, Frame, Member
 from breakeven.beliefs.averaged.mixture import (
@@ -423,7 +423,7 @@ class Averaged(LabelledRows):
         found = plain_members(frame, members, known)
         value = common_label(y.tolist())
         if value is not None:
-            exceptions = (y != value).astype(float)
+            exceptions = np.array([float(rounded(one) != value) for one in y.tolist()])
             found["rare"] = AveragedShares.fit({**job, "y": exceptions.tobytes(), "axes": None}, random)
         return found
 

@@ -25,6 +25,11 @@ ATOMS = 50  # nodes that stand for the common value, so that quantiles keep its 
 FORESEEN = 100.0  # arrivals that an exception may matter to before one was seen
 
 
+def rounded(y: float) -> float:
+    """A label to 12 digits: those that differ only by rounding are equal."""
+    return float(f"{y:.12g}")
+
+
 def common_label(labels: list[float]) -> float | None:
     """The value that most labels have, if it is that common.
 
@@ -33,7 +38,7 @@ def common_label(labels: list[float]) -> float | None:
     """
     if not labels:
         return None
-    value, count = Counter(labels).most_common(1)[0]
+    value, count = Counter(map(rounded, labels)).most_common(1)[0]
     common = count == len(labels) or (count >= ENOUGH_ALIKE and 2 * count >= len(labels))
     return value if common else None
 
@@ -58,8 +63,9 @@ class CommonLabel:
         self, rows: LabelledRows, value: float, level: float, fitted: tuple[Frame, list[Member]] | None
     ) -> None:
         self.value, self.level = value, level
-        self.others = np.array([y for y in rows._labels if y != value])
-        self._exceptions = AveragedShares(rows.dim).seeing(rows, [float(y != value) for y in rows._labels])
+        labels = list(map(rounded, rows._labels))
+        self.others = np.array([y for y in labels if y != value])
+        self._exceptions = AveragedShares(rows.dim).seeing(rows, [float(y != value) for y in labels])
         if fitted is not None:
             self._exceptions.go_on_with(*fitted)
         elif rows._frame is not None:
@@ -71,6 +77,7 @@ class CommonLabel:
 
     def join(self, y: float) -> None:
         """One more label was told."""
+        y = rounded(y)
         if y != self.value:
             self.others = np.append(self.others, y)
         self._exceptions.join(float(y != self.value))
@@ -106,7 +113,7 @@ class CommonLabel:
 
     def rank(self, point: Any, y: float) -> tuple[float, float]:
         """The probability of a label below y, and of y itself."""
-        share = self.look(point).prediction.probability
+        share, y = self.look(point).prediction.probability, rounded(y)
         assert share is not None
         below = share * (np.count_nonzero(self.others < y) + 0.5) / (len(self.others) + 1.0)
         if y == self.value:

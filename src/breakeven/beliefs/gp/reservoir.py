@@ -60,6 +60,11 @@ class Reservoir:
         return self._sample.most
 
     @property
+    def seen(self) -> int:
+        """How many arrivals were counted."""
+        return self._sample.seen
+
+    @property
     def size(self) -> int:
         """How many are kept."""
         return self._sample.size

@@ -46,7 +46,7 @@ def saving(
     if labels.half_life == inf:
         return Saving(here, rate * here, taught, outright=outright)
     ageing = (factor * rate * prior.noise_std, known, more)
-    return FadedSaving(here, rate * here, taught, labels.half_life, outright, *ageing)
+    return FadedSaving(here, rate * here, taught, labels.half_life, outright, None, *ageing)
 
 
 class FadedSaving(Saving, frozen=True, gc=False):
