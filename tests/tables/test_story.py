@@ -72,6 +72,17 @@ def test_an_average_says_what_it_averages_and_how_little_it_knows_of_the_noise(r
     assert "of a standard deviation of 0.1 (given)" in story.about_errors(given)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.2], ids=["all equal", "mostly equal"])
+def test_labels_that_are_mostly_one_value_have_exceptions_and_no_noise(share):
+    random = np.random.default_rng(0)
+    losses = np.where(random.random(80) < share, random.lognormal(2.0, 1.0, 80), 3.0)
+    run = run_of(smooth(80).with_columns(y=pl.Series(losses)), cost=2.0)
+    (said,) = story.about_belief(run)
+    assert said.startswith("Most labels bought are 3: predictions say how likely a label is an exception")
+    assert "noise alone" not in story.about_errors(run)
+    assert set(charts_of(run)) >= {"money", "bought"}
+
+
 def test_before_the_first_fit_the_belief_says_nothing(unbought):
     assert story.about_belief(unbought) == []
 
@@ -89,10 +100,19 @@ def test_a_feature_that_gives_the_label_away_is_named_by_the_labels_bought():
 
 
 @pytest.mark.parametrize(
-    "labels", [[1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 1.0] * 5, [7.0] * 10], ids=["too few", "two values", "equal"]
+    ("labels", "found"),
+    [
+        ([1.0, 2.0, 3.0, 4.0, 5.0], []),
+        ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [0]),
+        ([0.0, 1.0] * 5, []),
+        ([0.0, 1.0] * 7, [0]),
+        ([7.0] * 10, []),
+        ([], []),
+    ],
+    ids=["too few", "enough", "too few of two values", "enough of two values", "equal", "none"],
 )
-def test_what_may_be_chance_is_no_copy(labels):
-    assert story.copies_of(np.array(labels), np.array(labels)[:, None]) == []
+def test_what_may_be_chance_is_no_copy(labels, found):
+    assert story.copies_of(np.array(labels), np.array(labels).reshape(-1, 1)) == found
 
 
 # -- charts ----------------------------------------------------------------------------------------------

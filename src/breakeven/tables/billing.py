@@ -96,6 +96,11 @@ def share_labelled(run: TableRun) -> float:
 
 
 def final_noise(run: TableRun) -> float | None:
-    """The noise of a label, as given or as fitted last; None where it is not known yet."""
-    traits = run.learner.belief.traits
-    return traits.noise_std if traits.noise_known and not says_yes_no(run.learner) else None
+    """The noise of a label, as given or as found last; None where it is not known yet, or no noise.
+
+    Labels that are yes or no, or mostly one value, do not scatter around what is predicted.
+    """
+    belief = run.learner.belief
+    if not belief.traits.noise_known or says_yes_no(run.learner) or "common" in belief.describe():
+        return None
+    return belief.traits.noise_std

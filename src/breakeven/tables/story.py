@@ -4,6 +4,8 @@ No id and no feature is shown, unless ids are asked for: then every point has th
 belief was first fitted its uncertainty is a guess; the record leaves it empty, and so do the pictures.
 """
 
+from math import lgamma, log
+
 import numpy as np
 import polars as pl
 
@@ -29,7 +31,7 @@ from breakeven.values.amounts import amount, listed
 from breakeven.values.bill import EVERYONE
 
 MOST_MEANS, CASES_A_MEAN = 30, 20  # of errors in turn: at most 30 means, of at least 20 cases each
-TOO_MANY_FOR_CHANCE = 6  # labels of three values at least, all on one line with a feature
+BY_CHANCE = 1 / 500  # how likely a feature may be that gives all labels and has nothing to do with them
 LABELS_TRIED = 1_000  # at most
 ON_A_LINE = 1e-9  # of the spread of labels: how far off the line rounding may lead
 
@@ -101,11 +103,16 @@ def about_belief(run: TableRun) -> list[str]:
     told = run.learner.belief.describe()
     if "constant" not in told:
         return []
+    if "common" in told:
+        return [
+            f"Most labels bought are {amount(told['common'])}: predictions say how likely a label is an "
+            "exception, and take it to be one like those so far."
+        ]
     models = "1 model" if told["members"] == 1 else f"{told['members']} models"
     return [
         f"Predictions are the average of {models} of how labels depend on features, each weighted by how "
-        f"well it foretells a label bought from the others; {told['constant']:.0%} of the weight says that "
-        "the features tell nothing."
+        f"well it explains the labels bought; {told['constant']:.0%} of the weight says that the features "
+        "tell nothing."
     ]
 
 
@@ -130,13 +137,17 @@ def about_copies(run: TableRun, seeds: Cases | None) -> list[str]:
 
 
 def copies_of(labels: Array, points: Array) -> list[int]:
-    """Which columns of the points lie on a line with the labels.
+    """Which columns of the points lie on a line with the labels, where that can hardly be chance.
 
-    >>> labels = np.array([1.0, 4.0, 2.0, 8.0, 5.0, 7.0])
+    By chance a column has the labels' order in one of all the orders that the labels could have come in.
+
+    >>> labels = np.array([1.0, 4.0, 2.0, 8.0, 5.0, 7.0, 3.0])
     >>> copies_of(labels, np.column_stack([labels**2, 3.0 - 2.0 * labels]))
     [1]
     """
-    if len(labels) < TOO_MANY_FOR_CHANCE or len(np.unique(labels)) < 3:
+    counts = np.unique(labels, return_counts=True)[1].tolist()
+    log_orders = lgamma(len(labels) + 1) - sum(lgamma(count + 1) for count in counts)
+    if log_orders < log(points.shape[1] / BY_CHANCE):
         return []
     apart, off = labels - labels.mean(), points - points.mean(axis=0)
     squares = np.maximum((off * off).sum(axis=0), 1e-300)

@@ -445,8 +445,10 @@ class Averaged(LabelledRows):
         weights = posterior.weights.sum(axis=0)
         heaviest = posterior.members[int(weights.argmax())]
         shape = SHAPES[heaviest.shape]
+        common = common_label(self._labels)
         return {
             **told,
+            **({} if common is None else {"common": common}),
             "heaviest": {
                 "weight": float(weights.max()),
                 "profile": shape.profile,
