@@ -31,7 +31,7 @@ from breakeven import (
     VariableUncertainty,
     Verdict,
 )
-from breakeven.beliefs import BELIEFS, Averaged, Recognised, belief_data, belief_of
+from breakeven.beliefs import BELIEFS, Averaged, AveragedShares, Recognised, belief_data, belief_of
 from breakeven.errors import InvalidInput
 from breakeven.rules import RULES, rule_data, rule_of
 from breakeven.testing import LabelledStream
@@ -66,6 +66,7 @@ MADE_BELIEFS = [
     TypeShares(0.2, "learn", forgetting=30.0, level=0.75),
     Recognised(TypeMeans(0.5), TypeShares()),
     Averaged(2, level=0.75),
+    AveragedShares(2),
 ]
 
 
