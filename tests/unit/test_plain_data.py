@@ -50,7 +50,7 @@ MADE_RULES = [
     Value(horizon=100, reservoir=8, lessons=False, scored="labels"),
     Budget(Threshold(0.5), total=500.0, per=(20.0, 100)),
     Queue(Value(), 3),
-    Check(Value(), 0.05),
+    Check(Value(), share=0.2),
     Audit(Never(), 0.1, bound=2.0, noise_std=0.5, level=0.9, bound_on="labels"),
     Queue(Budget(Audit(RandomSelect(0.3), 0.2, bound=10.0), per=(6.0, 9)), 4),
 ]
