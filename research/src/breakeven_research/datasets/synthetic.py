@@ -1,10 +1,9 @@
 """Streams that are drawn: over K types, loans among them, and over the box of a function.
 
-Arrivals are even, lopsided, all of one type, or, over types, one type after the other, as an adversary might
-order them; in a box, lopsided is to the first fifth of the first axis. Noise is normal unless told otherwise.
-Seeded streams follow the paper's text; `figures` ones are the published draws. For functions `RandomState(0)`
-made 20 streams of 1000 points, of which the first 10 and their first 300 points were used; further trials go
-on with it.
+Arrivals are even, lopsided (in a box: to a fifth of the first axis), all of one type, or one type after the
+other, as an adversary might order them. Noise is normal unless told otherwise. Seeded streams follow the
+paper's text; `figures` ones are the published draws: of 20 streams of 1000 points from `RandomState(0)` the
+first 10 and their first 300 points, and for further trials those after them.
 """
 
 from collections.abc import Callable
