@@ -107,6 +107,18 @@ def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> in
     )
 
 
+def yes_no_label(name: str, value: Any) -> float:
+    """A label that says yes or no.
+
+    >>> yes_no_label("y", 1)
+    1.0
+    """
+    number = finite(name, value)
+    if number not in (0.0, 1.0):
+        refuse(name, "1 for yes or 0 for no, as this learner has yes/no labels", value)
+    return number
+
+
 def truth(name: str, value: Any) -> bool:
     """True or False."""
     if isinstance(value, (bool, np.bool_)):

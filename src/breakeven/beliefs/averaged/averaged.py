@@ -36,6 +36,7 @@ from breakeven.beliefs.averaged.proposing import (
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
+from breakeven.beliefs.gp.reservoir import std_drop
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, View, checked_level, counted
@@ -321,13 +322,13 @@ class Averaged(LabelledRows):
             narrowed = seen.narrowed[self._who]
             spread = narrowed + ratio * self._noise
             here = self._weights * self._spreads * unit_error(self._degrees, self.level) * self._units()
-            here = here * _drop(narrowed, narrowed**2 / spread)
+            here = here * std_drop(narrowed, narrowed**2 / spread)
             reach = (coming.reach(seen, posterior) - view.taken)[self._who]
             variance = (coming.variance if self._narrowing is None else self._narrowing.coming)[self._who]
             gone = reach * reach / spread[:, None]
             rates = self._rates * (self._weights * self._spreads)[:, None]
-            of_f = rates * _drop(variance, gone)
-            of_labels = rates * _drop(variance + self._noise[:, None], gone)
+            of_f = rates * std_drop(variance, gone)
+            of_labels = rates * std_drop(variance + self._noise[:, None], gone)
             kept = max(len(coming.places), 1)
             return Saving(
                 self._relative * float(here.sum()),
@@ -517,11 +518,3 @@ def checked_rare(parameters: dict[str, Any], dim: int) -> tuple[Frame, list[Memb
     if members[0] != NULL_MEMBER:
         expect.refuse("parameters", "members that begin with the constant", parameters["rare"])
     return frame, members
-
-
-def _drop(variance: Array, gone: Array) -> Array:
-    """How much each std falls when this much of its variance goes."""
-    before = np.sqrt(variance)
-    after = np.sqrt(np.maximum(variance - gone, 0.0))
-    drop: Array = np.minimum(gone, variance) / np.maximum(before + after, 1e-300)
-    return drop

@@ -26,6 +26,7 @@ from breakeven.beliefs.averaged.proposing import (
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.types.share_savings import each_of_several
+from breakeven.beliefs.types.shares import LABEL_STD
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import EVEN, Prediction, Saving, Traits, View, checked_level
@@ -37,7 +38,6 @@ MOST_MEMBERS, MEMBERS_TIMES_LABELS = 16, 1_000
 LEAST_TOLD = 1e-3  # part of the arrivals to come that is worth a thought
 SEEN_FIRST = 64  # labels on which all members are weighed
 LEAST_STRENGTH = 1.0  # of a Beta: less is known of nothing
-YES_NO_STD = 0.5  # the most that the std of a yes/no label can be
 
 
 class Betas:
@@ -158,7 +158,7 @@ class AveragedShares(LabelledRows):
         super().__init__(dim)
         self.level = checked_level(level)
         exponent = ROUGHEST.exponent(self.dim)
-        self.traits = Traits(YES_NO_STD, exponent, theory.gp_unit(YES_NO_STD), YES_NO_STD, self.dim)
+        self.traits = Traits(LABEL_STD, exponent, theory.gp_unit(LABEL_STD), LABEL_STD, self.dim)
         self._seen = 0  # labels that the members have seen
         self._odds: Odds | None = None
         self._coming: tuple[Betas, Array] | None = None  # at arrivals to come, and labels ahead there
@@ -186,10 +186,7 @@ class AveragedShares(LabelledRows):
 
     def label(self, name: str, y: Any) -> float:
         """Check a label: 1 for yes, 0 for no."""
-        number = expect.finite(name, y)
-        if number not in (0.0, 1.0):
-            expect.refuse(name, "1 for yes or 0 for no, as this learner has yes/no labels", y)
-        return number
+        return expect.yes_no_label(name, y)
 
     # -- asking --------------------------------------------------------------------------------------
 
@@ -226,7 +223,7 @@ class AveragedShares(LabelledRows):
         else:
             mean, variance = float(seen.mean[0]), float(seen.variance[0])
         answer = 1.0 if mean > 1.0 - self.level else 0.0
-        return Prediction(answer, sqrt(variance), YES_NO_STD, probability=mean)
+        return Prediction(answer, sqrt(variance), LABEL_STD, probability=mean)
 
     def rank(
         self, point: Any, y: float, noise_std: float | None = None, age: int = 0

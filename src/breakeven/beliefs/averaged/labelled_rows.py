@@ -15,6 +15,7 @@ from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.kernels import Matern
 from breakeven.beliefs.gp.solver import KeyList, read_keys
+from breakeven.beliefs.number_rows import NumberRows
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import Prediction, View
@@ -32,7 +33,7 @@ class AwaitedLabel(NamedTuple):
     noise_std: float | None
 
 
-class LabelledRows:
+class LabelledRows(NumberRows):
     """Points, labels told and awaited, moments and a sample of the arrivals, and when a fit is due."""
 
     fit_schedule = "growing"
@@ -91,22 +92,6 @@ class LabelledRows:
     def asked(self) -> int:
         """Labels that count: those told or learnt, and those awaited."""
         return len(self._labels) + len(self._awaited)
-
-    def point(self, x: Any) -> Any:
-        """Check a row of numbers."""
-        return expect.vector("x", x, self.dim)
-
-    def points(self, X: Any) -> Sequence[Any]:
-        """Check rows of numbers."""
-        return [row.copy() for row in expect.matrix("X", X, self.dim)]  # rows of their own: they are kept
-
-    def plain(self, point: Any) -> Any:
-        """The point as a tuple of floats."""
-        return tuple(point.tolist())
-
-    def recall(self, plain: Any) -> Any:
-        """A point, read back from storage."""
-        return self.point(plain)
 
     def look_many(self, points: Sequence[Any]) -> Looks:
         """Look at each in turn."""
@@ -169,7 +154,7 @@ class LabelledRows:
         self, point: Any, y: float, key: Key = None, noise_std: float | None = None, age: int = 0
     ) -> Prediction:
         """A label nobody asked for."""
-        if self._moments.count == 0 or key is None:
+        if self._moments.count == 0 or key is None:  # with a key it may be an arrival, which has counted
             self._moments.add(point)
         self._refer(noise_std)
         return self._take(key, point, y, noise_std)

@@ -32,6 +32,7 @@ from breakeven.beliefs.gp.kernels import (
 from breakeven.beliefs.gp.likelihood import Prior
 from breakeven.beliefs.gp.reservoir import Reservoir, lesson_share, saving
 from breakeven.beliefs.gp.solver import BlockLooks, Solved, SolvedView, Solver, own_variance
+from breakeven.beliefs.number_rows import NumberRows
 from breakeven.errors import expect
 from breakeven.values import (
     COMING,
@@ -135,7 +136,7 @@ class Retreat(msgspec.Struct):
     parameters: dict[str, Any]
 
 
-class GaussianProcess:
+class GaussianProcess(NumberRows):
     """A smooth f over `dim` numbers, with labels y = f(x) + noise.
 
     `kernel` is by default a squared exponential with one lengthscale per dimension. `noise_std=None` fits the
@@ -261,24 +262,6 @@ class GaussianProcess:
         """Answer this quantile of the label from now on."""
         self.level = checked_level(level)
         self.shift = standard_quantile(self.level)  # by which the answer lies above the mean, in label stds
-
-    # -- points ----------------------------------------------------------------------------------
-
-    def point(self, x: Any) -> Any:
-        """Check a row of numbers."""
-        return expect.vector("x", x, self.dim)
-
-    def points(self, X: Any) -> Sequence[Any]:
-        """Check rows of numbers."""
-        return [row.copy() for row in expect.matrix("X", X, self.dim)]  # rows of their own: they are kept
-
-    def plain(self, point: Any) -> Any:
-        """The point as a tuple of floats."""
-        return tuple(point.tolist())
-
-    def recall(self, plain: Any) -> Any:
-        """A point, read back from storage."""
-        return self.point(plain)
 
     # -- asking ----------------------------------------------------------------------------------
 

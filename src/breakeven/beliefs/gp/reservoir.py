@@ -188,7 +188,7 @@ class FadingSaving(Saving, frozen=True, kw_only=True, gc=False):
         variances = self.amplitude - np.multiply.outer(shares, self.amplitude - self.variances)
         if labels:
             variances += self.noise_variance
-        drops = _drop(variances, np.multiply.outer(shares, self.explained)).mean(axis=1)
+        drops = std_drop(variances, np.multiply.outer(shares, self.explained)).mean(axis=1)
         later = self.unit * float(counts @ drops)
         return later + self.lesson * float(counts @ shares) if lessons else later
 
@@ -239,13 +239,13 @@ def saving(
     """
     spread = variance + noise_variance
     here = unit * _drop_of_one(variance, variance * variance / spread)
-    there = unit * float(np.sum(_drop(variances, reach * reach / spread)))
+    there = unit * float(np.sum(std_drop(variances, reach * reach / spread)))
     errors = unit * (float(np.sqrt(variances).sum()) + sqrt(variance))
     count = len(variances) + 1
     outright = unit * sqrt(spread)
     later, taught = (there + here) / count, lesson * errors / count
     if half_life is None:
-        drops = _drop(variances + noise_variance, reach * reach / spread)
+        drops = std_drop(variances + noise_variance, reach * reach / spread)
         own = _drop_of_one(spread, variance * variance / spread)
         against_labels = unit * (float(np.sum(drops)) + own) / count
         return Saving(here, later, taught, outright=outright, later_labels=against_labels)
@@ -272,7 +272,7 @@ def lesson_share(parameters: int, labels: int) -> float:
     return parameters / (2.0 * labels * (labels + 1))
 
 
-def _drop(variance: Array, gone: Array) -> Array:
+def std_drop(variance: Array, gone: Array) -> Array:
     """How much each std falls when this much of its variance goes."""
     before = np.sqrt(variance)
     after = np.sqrt(np.maximum(variance - gone, 0.0))

@@ -137,10 +137,7 @@ class TypeShares(TypeBelief):
 
     def label(self, name: str, y: Any) -> float:
         """Check a label: 1 for yes, 0 for no."""
-        number = expect.finite(name, y)
-        if number not in (0.0, 1.0):
-            expect.refuse(name, "1 for yes or 0 for no, as this learner has yes/no labels", y)
-        return number
+        return expect.yes_no_label(name, y)
 
     # -- asking ----------------------------------------------------------------------------------
 
