@@ -4,17 +4,16 @@ Besides scikit-learn's own verbs there is one more, `query`. A stream goes: quer
 partial_fit. The yes is the second of the two classes, in their order.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from breakeven.adapters.matching import teach
+from breakeven.adapters.sklearn import AskingEstimator
 from breakeven.beliefs import AveragedShares
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
@@ -22,7 +21,7 @@ from breakeven.learner import Learner
 from breakeven.rules import Value
 
 
-class BreakevenClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Answers one of two classes, says which labels to buy, and learns from any that it is given.
 
     A label costs `label_cost`, a wrong answer `error_cost` (1 unless given), or a miss `miss_cost` and a
@@ -88,15 +87,6 @@ class BreakevenClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         yes = np.array([one.probability for one in self._predictions(X)], dtype=np.float64)
         return np.column_stack([1.0 - yes, yes]) if len(self.classes_) > 1 else np.ones((len(yes), 1))
 
-    def query(self, X: Any) -> NDArray[np.bool_]:
-        """Count the rows as arrivals, in their order, and say which of them are worth their label.
-
-        May be called before any `fit`. A label asked for counts as awaited.
-        """
-        with self._unless_refused():
-            X = validate_data(self, X, reset=self._is_new, dtype=np.float64)
-            return np.array([one.wants_label for one in self._started().decide_many(X)])
-
     def _predictions(self, X: Any) -> Any:
         check_is_fitted(self, "classes_")
         return self.learner_.predict_many(validate_data(self, X, reset=False, dtype=np.float64))
@@ -107,25 +97,6 @@ class BreakevenClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if unknown.size:
             expect.refuse("y", f"the classes {self.classes_.tolist()}", unknown.tolist())
         return (y == self.classes_[-1]).astype(float) if len(self.classes_) > 1 else np.zeros(len(y))
-
-    @contextmanager
-    def _unless_refused(self) -> Iterator[None]:
-        """What is set in here stays only if nothing is raised: scikit-learn sets some before it checks."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
-
-    @property
-    def _is_new(self) -> bool:
-        return not hasattr(self, "learner_")
-
-    def _started(self) -> Learner:
-        if self._is_new:
-            self.learner_ = self._new_learner()
-        return self.learner_
 
     def _new_learner(self) -> Learner:
         return Learner(
@@ -138,16 +109,6 @@ class BreakevenClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed=self.seed,
             fitting="outside",
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """As it is, but for the learner, whose snapshot it is: joblib may map pickled arrays read-only."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        return state if self._is_new else {**state, "learner_": self.learner_.snapshot()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take up what `__getstate__` gave."""
-        blob = state.get("learner_")
-        super().__setstate__(state if blob is None else {**state, "learner_": Learner.restore(blob)})
 
 
 def _two_classes(y: NDArray[Any]) -> NDArray[Any]:

@@ -19,7 +19,54 @@ from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 
 
-class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class AskingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """An estimator with a learner underneath, `learner_`, and one more verb, `query`."""
+
+    def _new_learner(self) -> Learner:
+        """A learner of rows as wide as those seen first."""
+        raise NotImplementedError
+
+    def query(self, X: Any) -> NDArray[np.bool_]:
+        """Count the rows as arrivals, in their order, and say which of them are worth their label.
+
+        May be called before any `fit`. A label asked for counts as awaited, so a batch does not ask twice for
+        the same. The first three labels must be given before more are asked for.
+        """
+        with self._unless_refused():
+            X = validate_data(self, X, reset=self._is_new, dtype=np.float64)
+            return np.array([one.wants_label for one in self._started().decide_many(X)])
+
+    @contextmanager
+    def _unless_refused(self) -> Iterator[None]:
+        """What is set in here stays only if nothing is raised: scikit-learn sets some before it checks."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    @property
+    def _is_new(self) -> bool:
+        return not hasattr(self, "learner_")
+
+    def _started(self) -> Learner:
+        if self._is_new:
+            self.learner_ = self._new_learner()
+        return self.learner_
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As it is, but for the learner, whose snapshot it is: joblib may map pickled arrays read-only."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        return state if self._is_new else {**state, "learner_": self.learner_.snapshot()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up what `__getstate__` gave."""
+        blob = state.get("learner_")
+        super().__setstate__(state if blob is None else {**state, "learner_": Learner.restore(blob)})
+
+
+class BreakevenRegressor(RegressorMixin, AskingEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A belief that says which labels to buy, and learns from any that it is given.
 
     A label costs `label_cost`, a unit of error `error_cost` (1 unless given), and `horizon` rows are expected
@@ -93,44 +140,5 @@ class BreakevenRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         known = self.learner_.fits > 0
         return means, np.array([one.std if known else np.inf for one in predictions])
 
-    def query(self, X: Any) -> NDArray[np.bool_]:
-        """Count the rows as arrivals, in their order, and say which of them are worth their label.
-
-        May be called before any `fit`. A label asked for counts as awaited, so a batch does not ask twice for
-        the same. The first three labels must be given before more are asked for.
-        """
-        with self._unless_refused():
-            X = validate_data(self, X, reset=self._is_new, dtype=np.float64)
-            return np.array([one.wants_label for one in self._started().decide_many(X)])
-
-    @contextmanager
-    def _unless_refused(self) -> Iterator[None]:
-        """What is set in here stays only if nothing is raised: scikit-learn sets some before it checks."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
-
-    @property
-    def _is_new(self) -> bool:
-        return not hasattr(self, "learner_")
-
-    def _started(self) -> Learner:
-        if self._is_new:
-            self.learner_ = self._new_learner()
-        return self.learner_
-
     def _new_learner(self) -> Learner:
         return learner_for(self.n_features_in_, **self.get_params(deep=False))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """As it is, but for the learner, whose snapshot it is: joblib may map pickled arrays read-only."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        return state if self._is_new else {**state, "learner_": self.learner_.snapshot()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take up what `__getstate__` gave."""
-        blob = state.get("learner_")
-        super().__setstate__(state if blob is None else {**state, "learner_": Learner.restore(blob)})
