@@ -17,6 +17,7 @@ Profile = Literal["none", "matern", "gauss", "additive"]
 
 NOISES = (0.01, 0.1, 0.5, 2.0)  # noise variance over the amplitude of f
 AMPLITUDES = (0.1, 0.5, 2.5, 12.0)  # of f, over the variance of labels: where the noise is known
+PAIRS = 100_000  # of points, times features, that are computed together
 ALONE = 0.6  # share of an additive kernel in which every feature acts by itself
 NULL_PRIOR = 0.25  # that the features say nothing
 
@@ -99,16 +100,15 @@ class Kernels:
         along = inverse * frame.variation
         self._along = along / np.maximum(along.sum(axis=1, keepdims=True), 1e-300)  # shares of features
         self._trend = inverse / np.maximum(along.sum(axis=1, keepdims=True), 1e-300)
-        self._reach = sqrt(2.0) * frame.axes
         shapes = [SHAPES[member.shape] for member in members]
         self.noise = np.array([NOISES[member.noise] for member in members])
         self._families = sorted({member.axes for member in members})
         family = {axes: i for i, axes in enumerate(self._families)}
         wanted = {(shape.profile, m.axes, shape.length) for shape, m in zip(shapes, members, strict=True)}
-        self._matern = sorted(one for one in wanted if one[0] == "matern")
-        self._gauss = sorted(one for one in wanted if one[0] == "gauss")
+        matern = sorted(one for one in wanted if one[0] == "matern")
+        gauss = sorted(one for one in wanted if one[0] == "gauss")
         self._additive = sorted(one for one in wanted if one[0] == "additive")
-        order = [*self._matern, *self._gauss, *self._additive]
+        order = [*matern, *self._additive, *gauss]
         place = {key: i for i, key in enumerate(order)}
         none = len(order)
         keys = [(shape.profile, m.axes, shape.length) for shape, m in zip(shapes, members, strict=True)]
@@ -117,34 +117,40 @@ class Kernels:
         self._linear = np.array([[shape.linear] for shape in shapes])
         self._smooth = 1.0 - self._linear
         self._level = np.where(self._profile[:, None] == none, 0.0, self._smooth)  # k(x, x) without trend
-        self._profiles = none + 1
-        self._matern_of = [family[axes] for _, axes, _ in self._matern]
-        self._matern_by = np.array([[sqrt(5.0) / length] for _, _, length in self._matern])
-        self._gauss_of = [family[axes] for _, axes, _ in self._gauss]
-        self._gauss_by = np.array([[-0.5 / length**2] for _, _, length in self._gauss])
+        near = [(axes, length if profile == "matern" else 2.0 * length) for profile, axes, length in order]
+        near = near[: len(order) - len(gauss)]
+        self._near_of = [family[axes] for axes, _ in near]
+        self._near_by = np.array([sqrt(5.0) / length for _, length in near])[:, None]
+        self._gauss_of = [family[axes] for _, axes, _ in gauss]
+        self._gauss_by = np.array([-0.5 / length**2 for _, _, length in gauss])[:, None]
+        self._alone_of = [axes for _, axes, _ in self._additive]
+        reach = sqrt(2.0 / 5.0) * frame.axes
+        self._alone_by = np.array([1.0 / (length * reach[axes]) for _, axes, length in self._additive])
+        self._alone_by = self._alone_by.reshape(-1, 1, frame.axes.shape[1])
 
     def column(self, points: Array, x: Array) -> Array:
         """k between placed points, a row each, and one: a row for each member."""
-        apart = points - x
+        return self._pairs(points - x, points, x[None])
+
+    def _pairs(self, apart: Array, points: Array, others: Array) -> Array:
+        """k of pairs of placed points, a row each, `apart` from each other: a row for each member."""
         apart *= apart
         squares = np.array([np.einsum("nd,d->n", apart, self._apart[axes]) for axes in self._families])
-        profiles = np.zeros((self._profiles, len(points)))
-        here = 0
-        if self._matern:
-            here = len(self._matern)
-            profiles[:here] = _matern(np.sqrt(squares[self._matern_of]) * self._matern_by)
-        if self._gauss:
-            np.exp(squares[self._gauss_of] * self._gauss_by, out=profiles[here : here + len(self._gauss)])
-            here += len(self._gauss)
-        for i, (_, axes, length) in enumerate(self._additive, start=here):
-            steps = _matern(np.sqrt(apart) * (sqrt(5.0) / (length * self._reach[axes])))
-            alone = np.einsum("nd,d->n", steps, self._along[axes])
-            together = _matern(np.sqrt(squares[self._families.index(axes)]) * (sqrt(5.0) / (2.0 * length)))
-            profiles[i] = ALONE * alone + (1.0 - ALONE) * together
-        trends = np.array([np.einsum("nd,d->n", points, x * self._trend[axes]) for axes in self._families])
+        near, gauss = len(self._near_of), len(self._gauss_of)
+        profiles = np.empty((near + gauss + 1, len(apart)))
+        profiles[:near] = _matern(np.sqrt(squares[self._near_of]) * self._near_by)
+        np.exp(squares[self._gauss_of] * self._gauss_by, out=profiles[near : near + gauss])
+        profiles[-1] = 0.0
+        if self._additive:
+            steps = _matern(np.sqrt(apart) * self._alone_by)
+            together = profiles[near - len(steps) : near]
+            together *= 1.0 - ALONE
+            for one, step, axes in zip(together, steps, self._alone_of, strict=True):
+                one += ALONE * np.einsum("nd,d->n", step, self._along[axes])
         kernels: Array = profiles[self._profile]
         kernels *= self._smooth
-        kernels += self._linear * trends[self._family]
+        trends = [np.einsum("nd,nd->n", points, others * self._trend[axes]) for axes in self._families]
+        kernels += self._linear * np.array(trends)[self._family]
         return kernels
 
     def own(self, points: Array) -> Array:
@@ -156,9 +162,15 @@ class Kernels:
 
     def between(self, points: Array, others: Array) -> Array:
         """k between two sets of placed points: members × points × others."""
-        if not len(others):
-            return np.zeros((len(self.noise), len(points), 0))
-        return np.stack([self.column(points, x) for x in others], axis=2)
+        count, dim = points.shape
+        found: Array = np.empty((len(self.noise), count, len(others)))
+        few = max(1, PAIRS // max(count * dim, 1))
+        for start in range(0, len(others), few):
+            some = others[start : start + few]
+            apart = (points[:, None] - some).reshape(-1, dim)
+            pairs = self._pairs(apart, np.repeat(points, len(some), axis=0), np.tile(some, (count, 1)))
+            found[:, :, start : start + few] = pairs.reshape(len(self.noise), count, len(some))
+        return found
 
 
 def _matern(q: Array) -> Array:

@@ -19,7 +19,7 @@ from breakeven.errors.expect import Array
 AXES_FROM = 8  # labels below which all axes are taken to be alike
 SCREENED = 64  # labels on which all members are weighed first
 CLIMBED = 200  # labels that axes are fitted to, at most
-LEAST_WEIGHT = 1e-3  # of a member that is kept
+LEAST_WEIGHT = 3e-3  # of a member that is kept: less does not count in an answer
 WORK = 2_400  # members times labels, at most
 FEWEST = 2  # members, however many labels there are
 MOST = 64  # however few
