@@ -108,6 +108,10 @@ AVERAGED = {
     "threshold": {"rule": Threshold(), "label_cost": 0.05},
     "value": {"rule": Value(horizon=100, reservoir=16, scored="labels"), "label_cost": 0.05},
     "value-labellers": {"rule": Value(horizon=100), "labellers": LABELLERS},
+    "check": {
+        "rule": Check(Value(horizon=100, reservoir=16, scored="labels"), share=1.0),
+        "label_cost": 0.05,
+    },
     "limited audit": {
         "rule": Queue(Audit(RandomSelect(0.3), 0.2, bound=10.0, noise_std=0.1), 4),
         "label_cost": 0.05,
@@ -118,7 +122,7 @@ AVERAGED = {
 def learners():
     for name, arguments in AVERAGED.items():
         yield f"averaged-{name}", partial(Learner, Averaged(2), **arguments, keep=20)
-    for name in ("threshold", "value"):
+    for name in ("threshold", "value", "check"):
         yield f"averaged shares-{name}", partial(Learner, AveragedShares(2), **AVERAGED[name], keep=20)
     for belief_name, belief in FIXED.items():
         for rule_name, rule in RULES.items():

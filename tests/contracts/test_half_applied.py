@@ -13,6 +13,7 @@ import pytest
 import breakeven
 from breakeven import (
     Audit,
+    Averaged,
     Budget,
     Cells,
     Check,
@@ -97,6 +98,7 @@ LEARNERS = {
     "checked process": lambda: Learner(
         GaussianProcess(2, 0.5), wrapped(Check(Threshold(0.1), share=1.0)), label_cost=0.1
     ),
+    "checked average": lambda: Learner(Averaged(2), wrapped(Check(Value(), share=1.0)), label_cost=1.0),
     "dictionary": lambda: Learner(
         GaussianProcess(2, 0.5, capacity="auto", tolerance=1e-4), Value(), label_cost=0.1
     ),

@@ -11,7 +11,17 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from breakeven import Check, GaussianProcess, Learner, RandomSelect, SquaredExponential, TypeMeans, Value
+from breakeven import (
+    Averaged,
+    Check,
+    GaussianProcess,
+    Learner,
+    RandomSelect,
+    SquaredExponential,
+    TypeMeans,
+    Value,
+)
+from breakeven.beliefs.averaged.members import Frame, Kernels, all_members, log_prior
 from breakeven.theory.self_test import FALSE_ALARMS
 
 STREAMS = int(os.environ.get("BREAKEVEN_STREAMS", "1000"))
@@ -35,6 +45,31 @@ def types(rng):
 def constant(rng):
     """One type, of which nothing is known before."""
     return TypeMeans(NOISE_STD), ["flu"] * ROUNDS, np.full(ROUNDS, 5.0)
+
+
+def average_of_processes(rng):
+    """A function of two numbers drawn from a process, believed by an average that knows none of it."""
+    kernel, X = SquaredExponential((1.0, 2.0)), rng.standard_normal((ROUNDS, 2))
+    K = kernel.matrix(X.T, X.T, kernel.weights(2)) + 1e-10 * np.eye(ROUNDS)
+    return Averaged(2), X.tolist(), np.linalg.cholesky(K) @ rng.standard_normal(ROUNDS)
+
+
+def average_of_its_own(rng):
+    """A function drawn from one of the members of an average, itself drawn as the average would."""
+    members = all_members(1)
+    chances = np.exp([log_prior(one) for one in members])
+    member = members[rng.choice(len(members), p=chances / chances.sum())]
+    X = rng.standard_normal((ROUNDS, 2))
+    frame = Frame(np.zeros(2), np.ones(2), np.ones(2), np.ones((1, 2)))
+    kernels = Kernels([member], frame)
+    K = kernels.between(X, X)[0] + 1e-10 * np.eye(ROUNDS)
+    noise = np.sqrt(kernels.noise[0])
+    return Averaged(2), X.tolist(), np.linalg.cholesky(K) @ rng.standard_normal(ROUNDS) * NOISE_STD / noise
+
+
+def average_of_noise(rng):
+    """A constant and noise, believed by an average."""
+    return Averaged(2), rng.standard_normal((ROUNDS, 2)).tolist(), np.full(ROUNDS, 5.0)
 
 
 def alarms(make, rule, delay, seed):

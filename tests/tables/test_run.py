@@ -11,6 +11,7 @@ from breakeven import Averaged, Learner, Matern, TypeMeans, Value, simulate
 from breakeven.beliefs import untuned
 from breakeven.errors import InvalidInput
 from breakeven.learner.bulk import stream as compiled
+from breakeven.rules import checked
 from breakeven.tables import run as running
 from breakeven.tables.billing import row_of
 from breakeven.tables.outcome import Outcome
@@ -30,7 +31,8 @@ def wanted(run):
 def test_it_decides_what_the_bare_learner_does(kernel):
     frame = smooth(200)
     belief = Averaged(2) if kernel is None else untuned(2, kernel=Matern(2.5, (1.0, 1.0)))
-    bare = Learner(belief, Value(horizon=200, scored="labels"), label_cost=1.0)
+    rule = checked(Value(horizon=200, scored="labels"), None, averaged=kernel is None)
+    bare = Learner(belief, rule, label_cost=1.0)
     trace = simulate(bare, frame.select("a", "b").to_numpy(), frame["y"].to_numpy())
     run = run_of(frame, kernel=kernel)
     assert wanted(run) == trace.wants_label.tolist()

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from breakeven import Averaged, Learner, Matern, Value
+from breakeven import Averaged, Check, Learner, Matern, Value
 from breakeven.adapters.matching import UnaskedLabel, learner_for, teach
 from breakeven.beliefs import GaussianProcess
 from breakeven.errors import InvalidInput
@@ -19,7 +19,7 @@ def labelled(count, dim=2):
 
 
 def plain_learner(**costs):
-    return Learner(Averaged(2), Value(costs.pop("horizon", None)), **costs)
+    return Learner(Averaged(2), Check(Value(costs.pop("horizon", None))), **costs)
 
 
 def test_one_by_one_it_is_a_plain_learner_to_the_bit():

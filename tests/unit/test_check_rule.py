@@ -1,6 +1,7 @@
 """A rule around a rule whose labels test the belief: when its coins fall, and what they may buy."""
 
 from math import inf, pi, sqrt
+from statistics import NormalDist
 
 import pytest
 
@@ -20,7 +21,9 @@ from breakeven import (
 )
 from breakeven.errors import InvalidInput
 from breakeven.rules import rule_data, rule_of
+from breakeven.rules.check import expected_error
 from breakeven.values import Traits, View
+from breakeven.values.decision import QUANTILE_LEVELS
 
 
 def view(evidence=1.0, price=2.0, std=0.6, draw=0.0, noise_std=0.8):
@@ -39,10 +42,10 @@ class AgainstLabels(Never):
 
 
 def test_the_chance_is_a_share_of_the_expected_error_over_the_price():
-    expected = 0.1 * sqrt(2 / pi) * 0.6 / 2.0
+    expected = 0.07 * sqrt(2 / pi) * 0.6 / 2.0
     assert chance(Check(Never()), view()) == pytest.approx(expected)
     against_labels = chance(Check(AgainstLabels()), view())
-    assert against_labels == pytest.approx(0.1 * sqrt(2 / pi) * 1.0 / 2.0)  # the noise counts as well
+    assert against_labels == pytest.approx(0.07 * sqrt(2 / pi) * 1.0 / 2.0)  # the noise counts as well
 
 
 @pytest.mark.parametrize(
@@ -116,3 +119,17 @@ def test_a_belief_that_cannot_be_tested_is_refused():
     blunt = type("Blunt", (), kept)(0.1)
     with pytest.raises(InvalidInput, match="how likely a label is"):
         Learner(blunt, Check(Threshold()), label_cost=1.0)
+
+
+# -- expected errors -----------------------------------------------------------------------------------------
+
+
+def test_the_error_of_quantiles_is_their_mean_distance_from_the_answer():
+    scores = [NormalDist().inv_cdf(level) for level in QUANTILE_LEVELS]
+    normal = Prediction(2.0, 3.0, 0.0, tuple(2.0 + 3.0 * one for one in scores))
+    assert expected_error(normal, "f") == pytest.approx(3.0 * sqrt(2 / pi), rel=0.03)
+
+
+def test_the_error_of_a_yes_or_no_is_the_chance_that_it_is_wrong():
+    no, yes = (Prediction(answer, 0.1, 0.5, probability=0.05) for answer in (0.0, 1.0))
+    assert (expected_error(no, "label"), expected_error(yes, "label")) == (0.05, 0.95)

@@ -18,7 +18,7 @@ from breakeven.beliefs import AveragedShares
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner
-from breakeven.rules import Value
+from breakeven.rules import Value, checked
 
 
 class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -26,7 +26,9 @@ class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[mis
 
     A label costs `label_cost`, a wrong answer `error_cost` (1 unless given), or a miss `miss_cost` and a
     false alarm `false_alarm_cost`; `horizon` rows are expected in all; left out, as many again as came.
-    `predict` gives the class that costs less on average. `learner_` is the `Learner` underneath: it has the
+    Labels bought test what was claimed of them, and a few more are drawn for that: `check` is the share of
+    the expected error that these may cost, 0.07 unless given. `predict` gives the class that costs less on
+    average. `learner_` is the `Learner` underneath: it has the
     bill, what is awaited, and `reprice` for costs that change.
     """
 
@@ -41,6 +43,7 @@ class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[mis
         false_alarm_cost: float | None = None,
         horizon: int | None = None,
         seed: int = 0,
+        check: float | None = None,
     ) -> None:
         self.label_cost = label_cost
         self.error_cost = error_cost
@@ -48,6 +51,7 @@ class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[mis
         self.false_alarm_cost = false_alarm_cost
         self.horizon = horizon
         self.seed = seed
+        self.check = check
 
     def __sklearn_tags__(self) -> Any:
         """As scikit-learn asks for them: two classes only."""
@@ -101,7 +105,7 @@ class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[mis
     def _new_learner(self) -> Learner:
         return Learner(
             AveragedShares(self.n_features_in_),
-            Value(self.horizon, scored="labels"),
+            checked(Value(self.horizon, scored="labels"), self.check, averaged=True),
             label_cost=self.label_cost,
             error_cost=self.error_cost,
             miss_cost=self.miss_cost,

@@ -11,7 +11,7 @@ from breakeven.beliefs import Averaged, Belief, untuned
 from breakeven.beliefs.gp import Kernel
 from breakeven.errors import expect
 from breakeven.learner import Learner
-from breakeven.rules import Value
+from breakeven.rules import Value, checked
 
 
 class UnaskedLabel(UserWarning):
@@ -29,15 +29,16 @@ def learner_for(
     seed: int = 0,
     under_cost: float | None = None,
     over_cost: float | None = None,
+    check: float | None = None,
 ) -> Learner:
     """A learner of rows of `dim` numbers, of any scale; it is fitted after every batch of labels.
 
-    It averages over many kernels and noises, unless it is given a kernel to fit.
+    It averages over many kernels and noises, and checks itself, unless it is given a kernel to fit.
     """
     belief: Belief = Averaged(dim, noise_std) if kernel is None else untuned(dim, noise_std, kernel)
     return Learner(
         belief,
-        Value(horizon),
+        checked(Value(horizon), check, averaged=kernel is None),
         label_cost=label_cost,
         error_cost=error_cost,
         under_cost=under_cost,

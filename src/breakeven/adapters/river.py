@@ -25,6 +25,8 @@ class AskingRegressor(base.Regressor):
     `under_cost` and one too high `over_cost`: predictions are then a quantile of the label. Inputs may be of
     any scale. How smooth the labels are and, unless `noise_std` is given, how noisy, is averaged over
     (`Averaged`); with a `kernel`, which gives the family and a start, one Gaussian process is fitted instead.
+    Labels bought test what was claimed of them, and a few more are drawn for that: `check` is the share of
+    the expected error that these may cost, 0.07 unless given, or nothing at all with a `kernel`.
     The first arrival, asked about or learnt, fixes the names of the features, and makes the `learner`
     underneath.
 
@@ -49,6 +51,7 @@ class AskingRegressor(base.Regressor):
         seed: int = 0,
         under_cost: float | None = None,
         over_cost: float | None = None,
+        check: float | None = None,
     ) -> None:
         self.label_cost = label_cost
         self.error_cost = error_cost
@@ -58,6 +61,7 @@ class AskingRegressor(base.Regressor):
         self.seed = seed
         self.under_cost = under_cost
         self.over_cost = over_cost
+        self.check = check
         self.names: tuple[Hashable, ...] = ()
         self.learner: Learner | None = None
 

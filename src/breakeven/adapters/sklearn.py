@@ -74,6 +74,8 @@ class BreakevenRegressor(RegressorMixin, AskingEstimator):  # type: ignore[misc]
     `under_cost` and one too high `over_cost`: predictions are then a quantile of the label. Inputs may be of
     any scale. How smooth the labels are and, unless `noise_std` is given, how noisy, is averaged over
     (`Averaged`); with a `kernel`, which gives the family and a start, one Gaussian process is fitted instead.
+    Labels bought test what was claimed of them, and a few more are drawn for that: `check` is the share of
+    the expected error that these may cost, 0.07 unless given, or nothing at all with a `kernel`.
     `learner_` is the `Learner` underneath: it has the bill, what is awaited, and `reprice` for costs that
     change.
 
@@ -100,6 +102,7 @@ class BreakevenRegressor(RegressorMixin, AskingEstimator):  # type: ignore[misc]
         seed: int = 0,
         under_cost: float | None = None,
         over_cost: float | None = None,
+        check: float | None = None,
     ) -> None:
         self.label_cost = label_cost
         self.error_cost = error_cost
@@ -109,6 +112,7 @@ class BreakevenRegressor(RegressorMixin, AskingEstimator):  # type: ignore[misc]
         self.seed = seed
         self.under_cost = under_cost
         self.over_cost = over_cost
+        self.check = check
 
     def fit(self, X: Any, y: Any) -> Self:
         """Start afresh with these labels, all of them learnt and none of them paid for."""

@@ -14,7 +14,7 @@ from breakeven.beliefs import Averaged, Belief, GaussianProcess, TypeMeans, Type
 from breakeven.learner import Learner
 from breakeven.planning.prospect import Prospect, Proven, proven, stream_of
 from breakeven.planning.streams import Stream
-from breakeven.rules import Threshold, Value
+from breakeven.rules import Rule, Threshold, Value, checked
 from breakeven.simulate import Trace, simulate
 from breakeven.values import EVEN, BillRow, Sweep, counted
 from breakeven.values.bill import EVERYONE, NO_ONE, factors, mean_row, sweep_of
@@ -132,7 +132,8 @@ def _value(prospect: Prospect) -> Learner:
         belief = TypeMeans(prospect.noise_std, prior_std="learn", level=prospect.errors.level)
     else:
         belief = Averaged(prospect.dim, prospect.noise_std, prospect.errors.level)
-    return _learner(belief, Value(horizon=prospect.rounds, scored="labels"), prospect)
+    rule = Value(horizon=prospect.rounds, scored="labels")
+    return _learner(belief, checked(rule, None, averaged=prospect.dim is not None), prospect)
 
 
 def _threshold(prospect: Prospect) -> Learner:
@@ -145,5 +146,5 @@ def _threshold(prospect: Prospect) -> Learner:
     return _learner(belief, Threshold(), prospect)
 
 
-def _learner(belief: Belief, rule: Value | Threshold, prospect: Prospect) -> Learner:
+def _learner(belief: Belief, rule: Rule, prospect: Prospect) -> Learner:
     return Learner(belief, rule, label_cost=prospect.cost, error_cost=prospect.errors.unit)

@@ -3,7 +3,7 @@
 from breakeven.rules.audit import Audit
 from breakeven.rules.baselines import Always, Never, RandomSelect, VariableUncertainty
 from breakeven.rules.budget import Budget
-from breakeven.rules.check import Check
+from breakeven.rules.check import Check, checked
 from breakeven.rules.draws import Draws
 from breakeven.rules.queue import Queue
 from breakeven.rules.rule import Rule, Wrapper
@@ -26,6 +26,7 @@ __all__ = [
     "Value",
     "VariableUncertainty",
     "Wrapper",
+    "checked",
     "rule_data",
     "rule_of",
 ]

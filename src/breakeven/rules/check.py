@@ -5,17 +5,20 @@ would go unnoticed. So a coin buys there, too: the larger the expected error and
 often, and up to ten times as often once labels speak against the belief.
 """
 
-from math import isfinite
-from typing import ClassVar
+from itertools import pairwise
+from math import isfinite, sqrt
+from typing import ClassVar, Literal
 
 from msgspec.structs import replace
 
 from breakeven import theory
 from breakeven.errors import expect
-from breakeven.rules.rule import Wrapper
-from breakeven.values import Verdict, View, best_offer
+from breakeven.rules.rule import Rule, Wrapper
+from breakeven.values import Prediction, Verdict, View, best_offer
+from breakeven.values.decision import QUANTILE_LEVELS
 
 CHECK_DRAWS = 2  # which of the round's random numbers checks use
+CHECK_SHARE = 0.07  # of the expected error, spent on coins: docs/trust.md says what that costs and finds
 MOST_DOUBT = 10.0  # the evidence beyond which coins fall no more often
 
 
@@ -28,10 +31,10 @@ class Check(Wrapper):
 
     >>> from breakeven.rules import Value
     >>> Check(Value()).share
-    0.1
+    0.07
     """
 
-    share: float = 0.1
+    share: float = CHECK_SHARE
 
     reads_prediction: ClassVar[bool] = True  # labels told say how often coins fall
 
@@ -70,12 +73,46 @@ class Check(Wrapper):
 
     def _expected_error(self, view: View) -> float:
         """Against f, or against labels, as the rule inside counts errors."""
-        prediction = view.prediction
         against_labels = getattr(self.rule.layers[-1], "scored", "truth") == "labels"
-        variance = prediction.std**2 + (prediction.noise_std**2 if against_labels else 0.0)
-        return theory.EXPECTED_ERROR * float(variance**0.5)
+        return expected_error(view.prediction, "label" if against_labels else "f")
 
     @property
     def check(self) -> "Check":
         """The check itself."""
         return self
+
+
+def checked(rule: Rule, share: float | None, *, averaged: bool) -> Rule:
+    """A rule with the check of this share; without a share, the usual check of an averaged belief, else none.
+
+    One fitted process is often too sure at first, and the compiled loops for types test nothing: so for
+    these a check must be asked for.
+
+    >>> from breakeven.rules import Value
+    >>> checked(Value(), None, averaged=True).check.share, checked(Value(), None, averaged=False).check
+    (0.07, None)
+    """
+    if share is None and averaged:
+        share = CHECK_SHARE
+    return rule if share is None else Check(rule, share)
+
+
+def expected_error(prediction: Prediction, of: Literal["f", "label"]) -> float:
+    """How far off an answer is on average; for a yes or no, the chance that it is wrong.
+
+    >>> round(expected_error(Prediction(mean=2.0, std=3.0, noise_std=4.0), "label"), 2)
+    3.99
+    >>> expected_error(Prediction(mean=0.0, std=0.1, noise_std=0.5, probability=0.2), "label")
+    0.2
+    """
+    if prediction.probability is not None:
+        return 1.0 - prediction.probability if prediction.mean else prediction.probability
+    quantiles = prediction.f_quantiles if of == "f" else prediction.label_quantiles
+    if quantiles is not None:
+        return sum(w * abs(one - prediction.mean) for w, one in zip(_STANDS_FOR, quantiles, strict=True))
+    noise = prediction.noise_std if of == "label" else 0.0
+    return theory.EXPECTED_ERROR * sqrt(prediction.std**2 + noise**2)
+
+
+_BETWEEN = (0.0, *((a + b) / 2.0 for a, b in pairwise(QUANTILE_LEVELS)), 1.0)
+_STANDS_FOR = tuple(b - a for a, b in pairwise(_BETWEEN))  # how much each quantile of a prediction does

@@ -111,6 +111,8 @@ def bought(run: TableRun, table: pl.LazyFrame, id: list[str]) -> Section:
         ),
     ]
     title, text = "Which labels were bought", [WHAT_CROSSES_ARE[run.options.rule]]
+    if run.learner.rule.check is not None and run.learner.rule.check.share:
+        text.append("A cross below the line was drawn at random, to test the belief.")
     if not lines:
         return Section(title=title, text=text)
     chart = Chart(

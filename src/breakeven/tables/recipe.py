@@ -26,13 +26,13 @@ from breakeven.learner import Learner
 from breakeven.rules import (
     Always,
     Budget,
-    Check,
     Never,
     RandomSelect,
     Rule,
     Threshold,
     Value,
     VariableUncertainty,
+    checked,
 )
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
@@ -115,7 +115,7 @@ def recognised(numbers: Belief, cases: Cases, options: Options, owned: Cases | N
 def _learner(belief: Belief, cases: Cases, options: Options, warmup: int) -> Learner:
     return Learner(
         belief,
-        make_rule(options, len(cases)),
+        make_rule(options, len(cases), typed=cases.columns.type_column is not None),
         label_cost=float(cases.label_costs(options.cost)[0]),
         **options.error_costs,
         warmup=warmup,
@@ -123,10 +123,10 @@ def _learner(belief: Belief, cases: Cases, options: Options, warmup: int) -> Lea
     )
 
 
-def make_rule(options: Options, rounds: int) -> Rule:
+def make_rule(options: Options, rounds: int, *, typed: bool = False) -> Rule:
     """The rule by its name, with its check; `rounds` will come, unless a horizon is given."""
-    rule = _named_rule(options, rounds)
-    return rule if options.check is None else Check(rule, options.check)
+    averaged = options.rule == "value" and options.kernel is None and not typed
+    return checked(_named_rule(options, rounds), options.check, averaged=averaged)
 
 
 def _named_rule(options: Options, rounds: int) -> Rule:

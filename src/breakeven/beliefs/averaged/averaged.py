@@ -22,9 +22,9 @@ from breakeven.beliefs.averaged.mixture import (
     Mixture,
     below,
     nodes,
-    relative_error,
     unit_error,
 )
+from breakeven.beliefs.averaged.odds import evidence_of_parts
 from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, KnownNoise, LabelScale, Look, Posterior
 from breakeven.beliefs.averaged.proposing import (
     Moments,
@@ -34,9 +34,10 @@ from breakeven.beliefs.averaged.proposing import (
     propose,
 )
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
+from breakeven.beliefs.change import best_split
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
-from breakeven.beliefs.gp.reservoir import std_drop
+from breakeven.beliefs.gp.reservoir import lesson_share, std_drop
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, View, checked_level, counted
@@ -139,12 +140,12 @@ class Averaged(LabelledRows):
             counted = np.flatnonzero(weights > COMPONENT)
             self._targets, self._who = np.divmod(counted, len(posterior.members))
             self._weights = weights[counted] / weights[counted].sum()
-            self._spreads = posterior.spreads[self._targets, self._who]
+            self._spreads = self._widened * posterior.spreads[self._targets, self._who]
             self._tamed = int(np.searchsorted(self._targets, TAMED))  # the first tamed component
             self._degrees = posterior.degrees
             self._nodes = nodes(self._degrees)
-            self._relative = relative_error(self._degrees, self.level)
             self._noise = posterior.kernels.noise[self._who]
+            self._lesson = self._lesson_share(posterior)
             self._slopes()
             label_std = posterior.scale.std
             noise_std = float(self._weights @ (self._spreads * np.sqrt(self._noise) * self._units()))
@@ -158,6 +159,13 @@ class Averaged(LabelledRows):
             label_scale=label_std,
             noise_known=posterior is not None,
         )
+
+    def _lesson_share(self, posterior: Posterior) -> float:
+        """The share of an error that one more label takes off by what it tells of the axes fitted."""
+        assert self._frame is not None
+        fitted = np.array([member.axes > 0 for member in posterior.members])[self._who]
+        axes = int(np.count_nonzero(self._frame.variation)) * float(self._weights @ fitted)
+        return lesson_share(axes, posterior.labels)
 
     def _units(self) -> Array:
         """What a component's target counts in, near the centre of the labels."""
@@ -296,19 +304,37 @@ class Averaged(LabelledRows):
             place = self._frame.place(point)
             return self._predict(self._posterior.look(place, self._posterior.places[:0]))[0]
 
-    def rank(self, point: Any, y: float) -> tuple[float, float]:
-        """The probability of a label below y there, and of y itself; 0 for the latter: labels are numbers."""
+    def rank(
+        self, point: Any, y: float, noise_std: float | None = None, age: int = 0
+    ) -> tuple[float, float] | None:
+        """The probability of a label below y there, and of y itself; None before the third label."""
         if self._posterior is None or self._frame is None:
-            return 0.5, 0.0
+            return None
         common = self._common_now()
         if common is not None:
             return common.rank(point, y)
         with one_thread:
             seen = self._posterior.look(self._frame.place(point), self._posterior.places[:0])
             centres = self._posterior.centres(seen)[self._targets, self._who]
-            spreads = self._spreads * np.sqrt(seen.variance[self._who] + self._noise)
+            spreads = self._spreads * np.sqrt(seen.variance[self._who] + self._ratio(noise_std) * self._noise)
             targets = self._posterior.scale.targets(np.array([y]))[self._targets, 0]
         return float(self._weights @ below((targets - centres) / spreads, self._degrees)), 0.0
+
+    def _split(self, places: Array, y: Array, ratios: Array) -> int:
+        """Where labels changed, by how likely the members make both parts; or where exceptions did."""
+        assert self._posterior is not None
+        assert self._frame is not None
+        value = common_label(self._labels)
+        if value is None:
+            before, after, target = self._posterior.evidence_of_parts(places, y, ratios)
+            return best_split(list(before), list(after), target)
+        frame, members = self._rare or (self._frame, [NULL_MEMBER])
+        last = slice(-AveragedShares.searched, None)
+        exceptions = np.array([float(rounded(one) != value) for one in y[last].tolist()])
+        ratios = np.maximum(ratios[last], 1.0)
+        before, after = evidence_of_parts(members, frame, places[last], exceptions, ratios)
+        split = best_split(list(before), list(after), exceptions)
+        return len(y) - len(exceptions) + split if split else 0
 
     def saving(self, view: AveragedView, noise_std: float) -> Saving:
         """What a label would take off the errors; docs/value.md derives it."""
@@ -329,12 +355,14 @@ class Averaged(LabelledRows):
             rates = self._rates * (self._weights * self._spreads)[:, None]
             of_f = rates * std_drop(variance, gone)
             of_labels = rates * std_drop(variance + self._noise[:, None], gone)
+            errors = rates * np.sqrt(variance + self._noise[:, None])
             kept = max(len(coming.places), 1)
             return Saving(
-                self._relative * float(here.sum()),
-                self._relative * float(of_f.sum()) / kept,
-                outright=self._relative * view.mixture.error(view.prediction.mean, self.level),
-                later_labels=self._relative * float(of_labels.sum()) / kept,
+                float(here.sum()),
+                float(of_f.sum()) / kept,
+                self._lesson * float(errors.sum()) / kept,
+                outright=view.mixture.error(view.prediction.mean, self.level),
+                later_labels=float(of_labels.sum()) / kept,
             )
 
     # -- changes -----------------------------------------------------------------------------------
@@ -430,9 +458,7 @@ class Averaged(LabelledRows):
 
     def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
         """Go on with this frame and these members, found with so many labels."""
-        frame, members, known = checked_members(parameters, self.dim, self.noise_std)
-        rare = checked_rare(parameters, self.dim)
-        self._frame, self._members, self._known, self._rare = frame, members, known, rare
+        self._take_fit(parameters)
         self._adopted(labels)
 
     # -- keeping ---------------------------------------------------------------------------------
@@ -480,28 +506,33 @@ class Averaged(LabelledRows):
 
     def state(self) -> dict[str, Any]:
         """Labels, arrivals kept and members; what follows from them is computed again by `load`."""
-        frame = self._frame
         return {
             **self.rows_state(),
-            "fitted": None if frame is None else self._found(frame),
+            "fitted": self._plain_fit(),
             "used": list(self._used),
             "begun": self._begun,
             "explained": None if self._coming is None else self._coming.explained.tobytes(),
         }
 
-    def _found(self, frame: Frame) -> dict[str, Any]:
-        """What the last fit found, as plain data."""
-        found = plain_members(frame, self._members, self._known)
+    def _plain_fit(self) -> dict[str, Any] | None:
+        if self._frame is None:
+            return None
+        found = plain_members(self._frame, self._members, self._known)
         return found if self._rare is None else {**found, "rare": plain_members(*self._rare, None)}
+
+    def _take_fit(self, found: dict[str, Any] | None) -> None:
+        if found is None:
+            self._frame, self._members, self._known, self._rare = None, [], None, None
+            return
+        frame, members, known = checked_members(found, self.dim, self.noise_std)
+        rare = checked_rare(found, self.dim)
+        self._frame, self._members, self._known, self._rare = frame, members, known, rare
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave; raises where its parts do not fit together."""
         new = type(self)(**self.config())
         new.load_rows(state)
-        if state["fitted"] is not None:
-            found = checked_members(state["fitted"], self.dim, self.noise_std)
-            new._frame, new._members, new._known = found
-            new._rare = checked_rare(state["fitted"], self.dim)
+        new._take_fit(state["fitted"])
         if state["explained"] is not None:
             new._used, new._begun = list(map(checked_count, state["used"])), checked_count(state["begun"])
             if not (2 <= new._begun <= len(new._used) and max(new._used) < new.labels and new._frame):

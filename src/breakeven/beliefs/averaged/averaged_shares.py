@@ -14,16 +14,17 @@ import numpy as np
 from breakeven import theory
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import NULL_MEMBER, Frame, Member, all_members
-from breakeven.beliefs.averaged.odds import Odds
+from breakeven.beliefs.averaged.odds import Odds, evidence_of_parts
 from breakeven.beliefs.averaged.proposing import (
-    AXES_FROM,
     Moments,
+    axes_show,
     checked_members,
     fitted_axes,
     plain_members,
     spread,
 )
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
+from breakeven.beliefs.change import best_split
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.types.share_savings import each_of_several
 from breakeven.beliefs.types.shares import LABEL_STD
@@ -153,6 +154,7 @@ class AveragedShares(LabelledRows):
     """
 
     savings_rest_on_labels = True  # a late label may change a decision
+    searched = MOST_YES_NO
 
     def __init__(self, dim: int, level: float = EVEN) -> None:
         super().__init__(dim)
@@ -232,6 +234,12 @@ class AveragedShares(LabelledRows):
         share = self.predict(point).probability
         assert share is not None
         return (0.0, 1.0 - share) if y < 0.5 else (1.0 - share, share)
+
+    def _split(self, places: Array, y: Array, ratios: Array) -> int:
+        """Where yes/no labels changed, by how likely the members make both parts."""
+        assert self._frame is not None
+        before, after = evidence_of_parts(self._members, self._frame, places, y, np.maximum(ratios, 1.0))
+        return best_split(list(before), list(after), y)
 
     def saving(self, view: SharesView) -> Saving:
         """What a label there would take off the expected cost of answers."""
@@ -316,7 +324,7 @@ class AveragedShares(LabelledRows):
             frame = Moments.of(job["moments"], dim).frame()
             places = frame.place(X)
             both = 0.0 < y.mean() < 1.0
-            if both and len(y) >= 2 * AXES_FROM and frame.variation.sum() > 0.0:
+            if both and axes_show(len(y) // 2, frame):  # yes or no says less than a number
                 start = None if job["axes"] is None else np.array(job["axes"])
                 axes = fitted_axes(places, y, ratios, frame, start)
                 frame = frame._replace(axes=np.vstack([frame.axes, axes]))
@@ -329,10 +337,7 @@ class AveragedShares(LabelledRows):
 
     def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
         """Go on with this frame and these members, found with so many labels."""
-        frame, members, _ = checked_members(parameters, self.dim, None)
-        if members[0] != NULL_MEMBER:
-            expect.refuse("parameters", "members that begin with the constant", parameters["members"])
-        self._frame, self._members = frame, members
+        self._take_fit(parameters)
         self._adopted(labels)
 
     def describe(self) -> dict[str, Any]:
@@ -346,8 +351,19 @@ class AveragedShares(LabelledRows):
 
     def state(self) -> dict[str, Any]:
         """Labels, arrivals kept and members; what follows from them is computed again by `load`."""
-        fitted = None if self._frame is None else plain_members(self._frame, self._members, None)
-        return {**self.rows_state(), "fitted": fitted}
+        return {**self.rows_state(), "fitted": self._plain_fit()}
+
+    def _plain_fit(self) -> dict[str, Any] | None:
+        return None if self._frame is None else plain_members(self._frame, self._members, None)
+
+    def _take_fit(self, found: dict[str, Any] | None) -> None:
+        if found is None:
+            self._frame, self._members = None, []
+            return
+        frame, members, _ = checked_members(found, self.dim, None)
+        if members[0] != NULL_MEMBER:
+            expect.refuse("parameters", "members that begin with the constant", found["members"])
+        self._frame, self._members = frame, members
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave; raises where its parts do not fit together."""
@@ -355,9 +371,6 @@ class AveragedShares(LabelledRows):
         new.load_rows(state)
         if not set(new._labels) <= {0.0, 1.0}:
             raise ValueError("expected yes/no labels")
-        if state["fitted"] is not None:
-            new._frame, new._members, _ = checked_members(state["fitted"], self.dim, None)
-            if new._members[0] != NULL_MEMBER:
-                raise ValueError("expected the constant first")
+        new._take_fit(state["fitted"])
         new._rebuild()
         self.__dict__.update(new.__dict__)

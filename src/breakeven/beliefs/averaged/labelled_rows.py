@@ -4,14 +4,18 @@ What the labels mean is up to a subclass: it is told after each change, and read
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 
 from breakeven.beliefs.averaged.members import Frame, Member
 from breakeven.beliefs.averaged.proposing import Moments, checked_count
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
+from breakeven.beliefs.change import CHANGE_SEARCHED, LEAST_PART
 from breakeven.beliefs.even_sample import EvenSample
+from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.kernels import Matern
 from breakeven.beliefs.gp.solver import KeyList, read_keys
@@ -33,11 +37,21 @@ class AwaitedLabel(NamedTuple):
     noise_std: float | None
 
 
+class RowsRetreat(Struct):
+    """What a belief gave up when a label, named by its key, refuted it: labels told, members, and claims."""
+
+    key: int
+    labels: list[tuple[Key, list[float], float | None, float]]
+    fitted: dict[str, Any] | None
+    widened: float
+
+
 class LabelledRows(NumberRows):
     """Points, labels told and awaited, moments and a sample of the arrivals, and when a fit is due."""
 
     fit_schedule = "growing"
     needs_warmup = False
+    searched: ClassVar[int] = CHANGE_SEARCHED  # labels, the last ones, among which a change is looked for
 
     def __init__(self, dim: int) -> None:
         self.dim = expect.whole("dim", dim, least=1)
@@ -54,6 +68,8 @@ class LabelledRows(NumberRows):
         self._members: list[Member] = []
         self._fitted_at = 0
         self._changes = 0
+        self._widened = 1.0  # by how much claims are wider than labels say
+        self._retreats: list[RowsRetreat] = []
 
     # -- what a subclass does ----------------------------------------------------------------------
 
@@ -63,6 +79,18 @@ class LabelledRows(NumberRows):
 
     def _rebuild(self) -> None:
         """Labels went, or other members came: begin anew."""
+        raise NotImplementedError
+
+    def _plain_fit(self) -> dict[str, Any] | None:
+        """What the last fit found, as plain data."""
+        raise NotImplementedError
+
+    def _take_fit(self, found: dict[str, Any] | None) -> None:
+        """Take up what `_plain_fit` gave; raises where its parts do not fit together."""
+        raise NotImplementedError
+
+    def _split(self, places: Array, y: Array, ratios: Array) -> int:
+        """How many of these labels lie before a change; 0 where there is none."""
         raise NotImplementedError
 
     def _grow(self) -> None:
@@ -171,13 +199,20 @@ class LabelledRows(NumberRows):
 
     def correct(self, key: Key, point: Any, old: float, new: float) -> None:
         """A label told earlier changes its value."""
-        self._labels[self._keys.place(key)] = new
-        self._relearn()
+        if (aside := self._set_aside(key)) is not None:
+            labels, i = aside
+            labels[i] = (*labels[i][:3], new)
+        else:
+            self._labels[self._keys.place(key)] = new
+            self._relearn()
 
     def withdraw(self, key: Key, point: Any, y: float | None) -> None:
         """A label goes, awaited or told."""
         if y is None:
             self._no_longer_awaited(key)
+        elif (aside := self._set_aside(key)) is not None:
+            labels, i = aside
+            del labels[i]
         else:
             self._remove(key)
 
@@ -194,19 +229,86 @@ class LabelledRows(NumberRows):
 
     def reopen(self, key: Key, point: Any, y: float) -> None:
         """A label told earlier is awaited again."""
-        noise_std = self._remove(key)
+        if (aside := self._set_aside(key)) is not None:
+            labels, i = aside
+            noise_std = labels.pop(i)[2]
+        else:
+            noise_std = self._remove(key)
         self._awaited.append(AwaitedLabel(key, point, noise_std))
         self._await()
 
     def release(self, key: Key) -> None:
         """Nobody will name this label any more."""
-        self._keys.release(key)
+        if (aside := self._set_aside(key)) is not None:
+            labels, i = aside
+            labels[i] = (None, *labels[i][1:])
+        else:
+            self._keys.release(key)
+        self._retreats = [one for one in self._retreats if one.key != key]
 
     def detach(self) -> None:
         """Begin a new stream: labels lose their keys, awaited ones go."""
         self._keys = KeyList([None] * self.labels)
-        self._awaited = []
+        self._awaited, self._retreats = [], []
         self._await()
+
+    # -- tests of its claims -------------------------------------------------------------------------
+
+    def remember(self, *, labels: bool) -> None:
+        """Nothing to do: all labels are kept."""
+
+    def outdated(self) -> int:
+        """The labels before the change that explains them best, if one does; only the last are searched."""
+        if self._frame is None or self.labels < 2 * LEAST_PART:
+            return 0
+        older = max(self.labels - self.searched, 0)
+        places = self._frame.place(np.array(self._points[older:]))
+        ratios = np.array([self._ratio(one) for one in self._noises[older:]])
+        with one_thread:
+            split = self._split(places, np.array(self._labels[older:]), ratios)
+        return older + split if split else 0
+
+    def give_way(self, key: Key, outdated: int, widened: float) -> None:
+        """Set labels aside, the first told, and the past arrivals with them; or make all claims wider.
+
+        Both last until the next fit, which looks at the labels that are left.
+        """
+        assert key is not None
+        told = zip(self._keys.all, self._points, self._noises, self._labels, strict=True)
+        aside = [(one, x.tolist(), noise, y) for one, x, noise, y in list(told)[:outdated]]
+        self._retreats = [*self._retreats, RowsRetreat(key, aside, self._plain_fit(), self._widened)]
+        self._widened *= widened
+        if outdated:
+            self._keys = KeyList(list(self._keys.all)[outdated:])
+            for column in (self._points, self._labels, self._noises):
+                del column[:outdated]
+            self._fitted_at, self._changes = 0, self.labels
+            if self._sample is not None:
+                self._sample, self._kept = EvenSample(self._sample.most), []
+        self._rebuild()
+
+    def return_to(self, key: Key) -> None:
+        """Take back labels, members and claims that were given up because of this label."""
+        (retreat,) = (one for one in self._retreats if one.key == key)
+        self._retreats = [one for one in self._retreats if one.key != key]
+        self._keys = KeyList([*(one for one, _, _, _ in retreat.labels), *self._keys.all])
+        self._points[:0] = [np.array(x) for _, x, _, _ in retreat.labels]
+        self._noises[:0] = [noise for _, _, noise, _ in retreat.labels]
+        self._labels[:0] = [y for _, _, _, y in retreat.labels]
+        self._widened = retreat.widened
+        self._changes += len(retreat.labels)
+        self._take_fit(retreat.fitted)
+        self._rebuild()
+
+    def _set_aside(self, key: Key) -> tuple[list[Any], int] | None:
+        """Where the label with this key was set aside: among which labels, and its place; None if nowhere."""
+        places = [
+            (one.labels, i)
+            for one in self._retreats
+            for i, label in enumerate(one.labels)
+            if key is not None and label[0] == key
+        ]
+        return places[0] if places else None
 
     # -- fitting and keeping -----------------------------------------------------------------------
 
@@ -239,6 +341,7 @@ class LabelledRows(NumberRows):
         """Other members are there, found with so many labels."""
         labels = self.labels if labels is None else expect.whole("labels", labels)
         self._fitted_at, self._changes = labels, abs(self.labels - labels)
+        self._widened = 1.0
         self._rebuild()
 
     @classmethod
@@ -260,6 +363,8 @@ class LabelledRows(NumberRows):
             "kept": np.array(self._kept).tobytes(),
             "fitted_at": self._fitted_at,
             "changes": self._changes,
+            "widened": self._widened,
+            "retreats": msgspec.to_builtins(self._retreats),
         }
 
     def load_rows(self, state: dict[str, Any]) -> None:
@@ -280,3 +385,7 @@ class LabelledRows(NumberRows):
         if len(self._noises) != count:
             raise ValueError("expected a noise for every label")
         self._fitted_at, self._changes = checked_count(state["fitted_at"]), checked_count(state["changes"])
+        self._widened = expect.positive("widened", state.get("widened", 1.0))
+        self._retreats = msgspec.convert(state.get("retreats", []), list[RowsRetreat])
+        for x in (label[1] for one in self._retreats for label in one.labels):
+            expect.vector("x", x, self.dim)

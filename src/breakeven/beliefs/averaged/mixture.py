@@ -5,7 +5,7 @@ and weighted, they are the mixture: sums over them are expectations, and its qua
 """
 
 from functools import lru_cache
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
 
@@ -34,23 +34,6 @@ def unit_error(degrees: float, level: float) -> float:
     """The expected error of answering the `level` quantile of a Student t of scale 1."""
     at = nodes(degrees)
     return expected_error(at, NODE_WEIGHTS, float(np.interp(level, NODE_LEVELS, at)), level)
-
-
-@lru_cache(maxsize=256)
-def relative_error(degrees: float, level: float) -> float:
-    """How much less an expected error counts if all losses are relative to the unknown scale of labels.
-
-    An expected error weighs the chance that labels are far larger than those seen so far, and after three
-    labels that chance is nearly all of it. Weighed by 1/s, a scale s counts by its share alone: the errors
-    are then those of one degree more.
-
-    >>> round(relative_error(2.0, 0.5), 1), round(relative_error(50.0, 0.5), 2)
-    (0.7, 0.99)
-    """
-    if degrees == inf:
-        return 1.0
-    more = degrees + 1.0
-    return sqrt(degrees / more) * unit_error(more, level) / unit_error(degrees, level)
 
 
 def below(t: Array, degrees: float) -> Array:

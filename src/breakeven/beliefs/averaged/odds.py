@@ -9,7 +9,7 @@ The approximation is too cautious where one answer is rare. For the constant alo
 (yes + ½)/(n + 1), and so is its evidence. What the approximation adds to both there is taken off everywhere.
 """
 
-from math import lgamma, log, pi
+from math import inf, lgamma, log, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from breakeven.errors.expect import Array
 AMPLITUDES_OF_ODDS = (0.5, 2.0, 8.0, 32.0)  # s²: log odds of ±0.7 to ±6 are usual
 CONSTANT_VARIANCE = pi**2
 MOST_STEPS = 30
+PARTS_TRIED = 16  # places where labels may have changed
 NO_STEP = 1e-6  # a step of log odds that is none any more
 
 
@@ -46,11 +47,11 @@ class Odds:
         known = self.yes + self.no
         self.constant = (self.yes + 0.5) / (known + 1.0)
         exact = _log_beta(self.yes + 0.5, self.no + 0.5) - _log_beta(0.5, 0.5)
-        evidence = self._evidence - self._evidence[0] + exact
+        self.evidence: Array = self._evidence - self._evidence[0] + exact
         first = self.look(places[:1])
         approximate = float(_share(first.mean[0], first.variance[0])[0])
         self._shift = float(_odds(self.constant) - _odds(approximate))
-        scores = evidence + np.array([log_prior(one) for one in members])
+        scores = self.evidence + np.array([log_prior(one) for one in members])
         weights = np.exp(scores - scores.max())
         self.weights: Array = weights / weights.sum()
 
@@ -108,6 +109,23 @@ class Odds:
         gone = np.matmul(there.k, here.reached[:, 0, :, None])[:, :, 0]
         covariances: Array = joint - gone
         return covariances
+
+
+def evidence_of_parts(
+    members: list[Member], frame: Frame, places: Array, y: Array, ratios: Array
+) -> tuple[Array, Array]:
+    """How likely each member makes the first k labels, and the others; −∞ for a k that is not tried.
+
+    Rows are members, columns k = 0 … n.
+    """
+    count = len(y)
+    before, after = np.full((2, len(members), count + 1), -inf)
+    tried = np.unique(np.linspace(0, count, min(count, PARTS_TRIED) + 1).round().astype(int))[1:-1]
+    for k in (*tried.tolist(), count - 1, count):
+        before[:, k] = Odds(members, frame, places[:k], y[:k], ratios[:k]).evidence
+    for k in tried.tolist():
+        after[:, k] = Odds(members, frame, places[k:], y[k:], ratios[k:]).evidence
+    return before, after
 
 
 def _share(mean: Array, variance: Array, shift: float = 0.0) -> Array:

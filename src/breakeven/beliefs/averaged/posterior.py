@@ -14,7 +14,7 @@ Where the noise is known, a member says the amplitude s² instead, everything is
 as they are, and a member is believed by its evidence: log Z = −½ (log|K| + log H + z·Pz/s² + (n−1) log s²).
 """
 
-from math import inf
+from math import inf, log, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -23,12 +23,13 @@ from breakeven.beliefs.averaged.members import AMPLITUDES, Frame, Kernels, Membe
 from breakeven.errors.expect import Array
 
 PLAIN, TAMED = 0, 1  # the two targets
-FARTHEST = 9.0  # of a tamed target, in spreads: beyond it nothing is claimed
+BEYOND = 1.0  # how far tamed targets are believed beyond those seen: e times as far out, in label units
 TAMED_FROM = 8  # labels below which their tails cannot be seen
 LUCK = 2.0  # errors of a constant that are added to those of every member
 TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent
 ABOVE_ZERO = 1e-300
 HALVED_FROM = 200  # labels from which reading only half of an inverse is faster
+SCALE_RANGE = 2.0 * log(100.0)  # the range of log s² before any label, where one world is weighed against two
 
 
 class LabelScale(NamedTuple):
@@ -42,14 +43,16 @@ class LabelScale(NamedTuple):
     centre: float
     std: float
     spread: float
+    farthest: float  # of tamed targets: beyond it nothing is claimed
 
     @staticmethod
     def of(y: Array) -> "LabelScale":
         """The scale of these labels; 1 where they are all equal."""
         centre = float(np.median(y))
         apart = np.abs(y - centre)
-        std = float(y.std()) or 1.0
-        return LabelScale(centre, std, float(np.median(apart)) or float(apart.mean()) or 1.0)
+        spread = float(np.median(apart)) or float(apart.mean()) or 1.0
+        farthest = float(np.arcsinh(apart.max() / spread)) + BEYOND
+        return LabelScale(centre, float(y.std()) or 1.0, spread, farthest)
 
     def targets(self, y: Array) -> Array:
         """Both targets of labels: a row each."""
@@ -58,7 +61,7 @@ class LabelScale(NamedTuple):
 
     def tamed(self, z: Array) -> Array:
         """Labels whose tamed targets these are."""
-        labels: Array = self.centre + self.spread * np.sinh(np.clip(z, -FARTHEST, FARTHEST))
+        labels: Array = self.centre + self.spread * np.sinh(np.clip(z, -self.farthest, self.farthest))
         return labels
 
 
@@ -206,3 +209,44 @@ class Posterior:
         """The means of both targets at a point: targets × members."""
         centres: Array = self.means + np.einsum("tmi,mi->tm", self.pulls, look.k)
         return centres
+
+    # -- one world or two --------------------------------------------------------------------------
+
+    def evidence_of_parts(self, places: Array, y: Array, ratios: Array) -> tuple[Array, Array, Array]:
+        """How likely each member makes the first k of these labels, and the others; and their target.
+
+        Rows are members, columns k = 0 … n. Either part has a mean and a scale of its own.
+        """
+        z = self.scale.targets(y)[TAMED if self.weights[TAMED].sum() > 0.5 else PLAIN]
+        K = self.kernels.between(places, places)
+        K += self.kernels.noise[:, None, None] * np.diag(ratios)
+        unknown: list[float | None] = [None] * len(K)
+        amplitudes = unknown if self.amplitudes is None else (self.amplitudes / self.scale.std).tolist()
+        before = [growing_evidence(one, z, s) for one, s in zip(K, amplitudes, strict=True)]
+        after = [
+            growing_evidence(one[::-1, ::-1], z[::-1], s)[::-1] for one, s in zip(K, amplitudes, strict=True)
+        ]
+        return np.array(before), np.array(after), z
+
+
+def growing_evidence(K: Array, z: Array, amplitude: float | None) -> Array:
+    """The log evidence of the first k labels, k = 0 … n; the mean is anywhere in the range of all labels.
+
+    >>> round(float(growing_evidence(np.eye(3), np.array([0.0, 1.0, 2.0]), 1.0)[3]), 4)
+    -4.0803
+    """
+    from scipy.linalg import solve_triangular  # slow to import
+    from scipy.special import gammaln
+
+    C = np.linalg.cholesky(K)
+    both = np.column_stack([np.ones(len(z)), z])
+    a, u = solve_triangular(C, both, lower=True, check_finite=False).T
+    certain, degrees = np.cumsum(a * a), np.arange(len(z)).astype(float)
+    quadratic = np.maximum(np.cumsum(u * u) - np.cumsum(a * u) ** 2 / certain, ABOVE_ZERO)
+    found = -np.cumsum(np.log(np.diag(C))) - 0.5 * np.log(certain) - log(float(np.ptp(z)) or 1.0)
+    if amplitude is None:
+        degrees[0] = 1.0  # one label says nothing of the scale, and is never a part by itself
+        found += gammaln(degrees / 2.0) - degrees / 2.0 * np.log(pi * quadratic) - log(SCALE_RANGE)
+    else:
+        found -= 0.5 * (quadratic / amplitude**2 + degrees * log(2.0 * pi * amplitude**2))
+    return np.append(0.0, found)

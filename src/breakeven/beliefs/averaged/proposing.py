@@ -16,7 +16,7 @@ from breakeven.beliefs.gp.likelihood import minimise
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 
-AXES_FROM = 8  # labels below which all axes are taken to be alike
+AXES_FROM, MORE_THAN_AXES = 8, 4  # labels, and labels more than axes, below which axes are taken to be alike
 SCREENED = 64  # labels on which all members are weighed first
 CLIMBED = 200  # labels that axes are fitted to, at most
 LEAST_WEIGHT = 3e-3  # of a member that is kept: less does not count in an answer
@@ -85,7 +85,7 @@ def propose(
     """The frame and the members to go on with; `start` are the axes of the last fit."""
     frame = moments.frame()
     places = frame.place(X)
-    if len(y) >= AXES_FROM and frame.variation.sum() > 0.0:
+    if axes_show(len(y), frame):
         axes = fitted_axes(places, y, ratios, frame, start)
         frame = frame._replace(axes=np.vstack([frame.axes, axes]))
     members = all_members(len(frame.axes))
@@ -94,6 +94,12 @@ def propose(
     if len(some) < len(y):
         members = _heaviest(members, frame, places[some], y[some], ratios[some], known, 3 * most)
     return frame, _heaviest(members, frame, places, y, ratios, known, most)
+
+
+def axes_show(labels: int, frame: Frame) -> bool:
+    """Whether so many labels tell how long each axis is."""
+    axes = int(np.count_nonzero(frame.variation))
+    return bool(axes) and labels >= max(AXES_FROM, axes + MORE_THAN_AXES)
 
 
 def spread(count: int, most: int) -> Array:

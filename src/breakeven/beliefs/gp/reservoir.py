@@ -263,7 +263,7 @@ def saving(
     )
 
 
-def lesson_share(parameters: int, labels: int) -> float:
+def lesson_share(parameters: float, labels: int) -> float:
     """What one more label takes off that share of an error which comes from estimating the parameters.
 
     >>> lesson_share(parameters=4, labels=4)
