@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from breakeven import GaussianProcess, Learner, Threshold, TypeMeans, TypeShares, Value
+from breakeven import (
+    Averaged,
+    AveragedShares,
+    GaussianProcess,
+    Learner,
+    Threshold,
+    TypeMeans,
+    TypeShares,
+    Value,
+)
 from breakeven.beliefs import Recognised
 from breakeven.errors import InvalidInput
 from breakeven.testing import check_learner
@@ -113,3 +122,29 @@ def test_rows_of_numbers_are_recognised_in_the_same_way():
     one.tell(one.decide([0.3], force=True).id, 0.7)
     assert type(one.belief) is GaussianProcess
     assert one.predict([0.5]).noise_std == 0.3
+
+
+def test_zeros_alone_may_be_the_first_of_any_numbers():
+    belief = Recognised(Averaged(1), AveragedShares(1), both=True)
+    one = Learner(belief, Value(horizon=200, scored="labels"), label_cost=200.0)
+    bought = 0
+    for x in np.random.default_rng(0).normal(size=(40, 1)):
+        decision = one.decide(x)
+        if decision.wants_label:
+            one.tell(decision.id, 0.0)
+            bought += 1
+    assert bought > 10  # an exception may be as large as labels are dear
+    assert one.belief.kind == "numbers"
+    again = Learner.restore(one.snapshot())
+    for which in (one, again):
+        which.tell(which.decide([0.0], force=True).id, 1.0)
+    assert (one.belief.kind, again.belief.kind) == ("yes/no", "yes/no")
+
+
+def test_labels_owned_before_count_among_those_that_came():
+    numbers, yes_no = Averaged(1), AveragedShares(1)
+    for belief in (numbers, yes_no):
+        for x, y in enumerate([0.0, 1.0, 0.0, 0.0, 1.0]):
+            belief.learn(belief.point([float(x)]), y)
+    assert Recognised(numbers, yes_no, both=True, owned=[0.0, 1.0]).kind == "yes/no"
+    assert Recognised(numbers, yes_no, both=True).kind == "numbers"

@@ -1,11 +1,13 @@
 """Labels whose kind nobody declared: numbers, until enough labels told are all 0 or 1.
 
 Two beliefs hear of everything, one for numbers and one for yes/no labels. From the fifth label on that is 0
-or 1 like all before it, the second one answers. The first label that is neither ends this for good: the
-learner goes on with the belief for numbers alone. Both turns are events, `Fitted` with the kind of labels.
+or 1 like all before it, the second one answers. Equal labels may be the first of any numbers, too: a belief
+for numbers that is never certain of them goes on until both 0 and 1 came (`both`). The first label that is
+neither ends this for good: the learner goes on with the belief for numbers alone. Both turns are events,
+`Fitted` with the kind of labels.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -35,18 +37,24 @@ class Recognised:
     (1.3333333333333333, 'numbers')
     """
 
-    def __init__(self, numbers: Belief, yes_no: Belief) -> None:
-        self.numbers, self.yes_no = numbers, yes_no
+    def __init__(
+        self, numbers: Belief, yes_no: Belief, *, both: bool = False, owned: Iterable[float] = ()
+    ) -> None:
+        self.numbers, self.yes_no, self.both = numbers, yes_no, both
         self.said: LabelKind = "numbers"  # by the last event that said so
         self._others = False  # whether a label was neither 0 nor 1
+        self._met: set[float] = set()  # which of 0 and 1 were
         self._warm = False
         self._rounds = 0
         self.turns: list[tuple[int, LabelKind]] = []  # the rounds after which a new kind was said
+        for y in owned:  # labels that both of them have already
+            self._judge(y)
 
     @property
     def kind(self) -> LabelKind:
         """What labels are taken for, by those told."""
-        return "numbers" if self._others or self.labels < ENOUGH_TO_RECOGNISE else "yes/no"
+        enough = self.labels >= ENOUGH_TO_RECOGNISE and len(self._met) > self.both
+        return "yes/no" if enough and not self._others else "numbers"
 
     @property
     def settled(self) -> bool:
@@ -63,7 +71,10 @@ class Recognised:
         return (self.numbers,) if self._others else (self.numbers, self.yes_no)
 
     def _judge(self, y: float) -> None:
-        self._others = self._others or y not in YES_NO_VALUES
+        if y in YES_NO_VALUES:
+            self._met.add(y)
+        else:
+            self._others = True
 
     # -- points and answers ----------------------------------------------------------------------
 
@@ -268,17 +279,19 @@ class Recognised:
     @classmethod
     def of(cls, config: dict[str, Any]) -> Self:
         """A new belief from what `config` gave."""
-        return cls(*(belief_of(config[name]) for name in PARTS))
+        return cls(*(belief_of(config[name]) for name in PARTS), both=config.get("both", False))
 
     def config(self) -> dict[str, Any]:
         """The two beliefs as they were made."""
-        return {"numbers": belief_data(self.numbers), "yes_no": belief_data(self.yes_no)}
+        parts = {"numbers": belief_data(self.numbers), "yes_no": belief_data(self.yes_no)}
+        return {**parts, "both": True} if self.both else parts
 
     def state(self) -> dict[str, Any]:
         """What both have learnt."""
         return {
             "said": self.said,
             "others": self._others,
+            "met": sorted(self._met),
             "rounds": self._rounds,
             "turns": [list(turn) for turn in self.turns],
             "numbers": self.numbers.state(),
@@ -289,6 +302,7 @@ class Recognised:
         """Take up a state that `state` gave."""
         self.said = expect.one_of("said", state["said"], ("numbers", "yes/no"))
         self._others = expect.truth("others", state["others"])
+        self._met = set(map(float, state.get("met", YES_NO_VALUES)))
         self._rounds = expect.whole("rounds", state["rounds"])
         self.turns = [(expect.whole("round", round), kind) for round, kind in state["turns"]]
         self.numbers.load(state["numbers"])

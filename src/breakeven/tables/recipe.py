@@ -109,7 +109,8 @@ def recognised(numbers: Belief, cases: Cases, options: Options, owned: Cases | N
     yes_no = yes_no_belief(cases)
     for point, y in labels_of(owned):
         yes_no.learn(yes_no.point(point), y)
-    return Recognised(numbers, yes_no)
+    never_certain = isinstance(numbers, Averaged)
+    return Recognised(numbers, yes_no, both=never_certain, owned=(y for _, y in labels_of(owned)))
 
 
 def _learner(belief: Belief, cases: Cases, options: Options, warmup: int) -> Learner:
