@@ -16,6 +16,7 @@ from breakeven import (
     AveragedShares,
     Budget,
     Cells,
+    Check,
     GaussianProcess,
     Labeller,
     Learner,
@@ -31,7 +32,7 @@ from breakeven import (
     algorithm1,
     algorithm2,
 )
-from breakeven.beliefs import Choosy
+from breakeven.beliefs import Choosy, Recognised
 from breakeven.learner.snapshot import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent
@@ -68,6 +69,12 @@ KINDS = {
     ),
     "averaged": lambda: Learner(Averaged(2), Value(60, scored="labels", lessons=False), label_cost=0.3),
     "averaged-shares": lambda: Learner(AveragedShares(2), Value(60, scored="labels"), label_cost=0.3),
+    "checked-average": lambda: Learner(
+        Averaged(2), Check(Value(60, scored="labels"), share=0.5), label_cost=0.3, seed=2
+    ),
+    "recognised": lambda: Learner(
+        Recognised(Averaged(2), AveragedShares(2), both=True), Check(Value(60)), label_cost=0.3
+    ),
     "dictionary": lambda: Learner(
         GaussianProcess(2, 0.3, capacity="auto", tolerance=1e-3), Threshold(), label_cost=0.01
     ),

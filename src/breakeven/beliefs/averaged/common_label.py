@@ -44,16 +44,25 @@ def common_label(labels: list[float]) -> float | None:
 
 
 class FirstException(RowStakes, frozen=True, gc=False):
-    """What a label saves while all were equal: an exception would matter, but nobody knows how much."""
+    """What a label saves while all were equal: an exception would matter, but nobody knows how much.
+
+    Where all labels are 0, or all 1, they may be noes or yeses: then an exception may also be of size 1.
+    """
 
     share: float = 0.5  # the chance of an exception here
+    yes_no: bool = False
 
     def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
         """What the label takes off, here and at the arrivals `left`."""
         ahead = min(left + 1.0, FORESEEN)
         size = price * max(ahead - 1.0, 1.0) / log(max(ahead, 3.0))
+        unknown = self._sized(size, int(ahead), price)
+        return max(unknown, self._sized(1.0, left, price)) if self.yes_no else unknown
+
+    def _sized(self, size: float, left: int, price: float) -> float:
+        """The same if exceptions are known to be of this size."""
         sized = RowStakes(0.0, 0.0, 0.0, inf, 0.0, None, self.alike, self.told, size, size)
-        return self.share * size + sized.over(int(ahead), lessons=lessons, price=price)
+        return self.share * size + sized.over(left, lessons=True, price=price)
 
 
 class CommonLabel:
@@ -127,7 +136,9 @@ class CommonLabel:
         stakes = self._exceptions.saving(seen)
         assert isinstance(stakes, RowStakes)
         if not len(self.others):
-            return FirstException(0.0, 0.0, 0.0, inf, 0.0, None, stakes.alike, stakes.told, share=share)
+            known = stakes.alike, stakes.told
+            yes_no = self.value in (0.0, 1.0)
+            return FirstException(0.0, 0.0, 0.0, inf, 0.0, None, *known, share=share, yes_no=yes_no)
         miss = float(counted(self.others - self.value, self.level).mean())
         alarm = float(counted(self.value - self.others, self.level).mean())
         labels = self._labels(share)

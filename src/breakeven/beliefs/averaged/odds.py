@@ -6,7 +6,9 @@ p), with p = 1/(1 + exp(−f)) and W = p·(1 − p); G = (K + W⁻¹)⁻¹. At x
 the variance k(x, x) − k·Gk.
 
 The approximation is too cautious where one answer is rare. For the constant alone the exact answer is known,
-(yes + ½)/(n + 1), and so is its evidence. What the approximation adds to both there is taken off everywhere.
+(yes + ½)/(n + 1), and so is its evidence: what the approximation adds to the evidence there is taken off
+everywhere. And every member expects, on average over the points labelled, that same share of yeses: its log
+odds are moved by as much as that takes.
 """
 
 from math import inf, lgamma, log, pi
@@ -48,9 +50,7 @@ class Odds:
         self.constant = (self.yes + 0.5) / (known + 1.0)
         exact = _log_beta(self.yes + 0.5, self.no + 0.5) - _log_beta(0.5, 0.5)
         self.evidence: Array = self._evidence - self._evidence[0] + exact
-        first = self.look(places[:1])
-        approximate = float(_share(first.mean[0], first.variance[0])[0])
-        self._shift = float(_odds(self.constant) - _odds(approximate))
+        self._shift = self._calibrated(self.look(places), 1.0 / ratios)
         scores = self.evidence + np.array([log_prior(one) for one in members])
         weights = np.exp(scores - scores.max())
         self.weights: Array = weights / weights.sum()
@@ -80,6 +80,20 @@ class Odds:
         fit = np.einsum("mi,mi->m", f, self._pull)
         self._evidence: Array = likelihood - 0.5 * fit - 0.5 * np.linalg.slogdet(B)[1]
 
+    def _calibrated(self, look: OddsLook, counts: Array) -> Array:
+        """What to add to the log odds of each member, so that it expects as many yeses as were told."""
+        shift = np.zeros((len(look.mean), 1))
+        shrunk = _shrunk(look)
+        weights = counts / counts.sum()
+        for _ in range(MOST_STEPS):
+            shares = 1.0 / (1.0 + np.exp(-(shrunk + shift)))
+            expected = np.clip(shares @ weights, 1e-12, 1.0 - 1e-12)
+            step = _odds(self.constant) - np.log(expected / (1.0 - expected))
+            shift = shift + step[:, None]
+            if np.abs(step).max() < NO_STEP:
+                break
+        return shift
+
     def look(self, places: Array) -> OddsLook:
         """The log odds at placed points."""
         k = np.ascontiguousarray(self.kernels.between(self.places, places).transpose(0, 2, 1))
@@ -91,7 +105,7 @@ class Odds:
 
     def shares(self, look: OddsLook) -> Array:
         """The probability of a yes, for members and points; that of the constant is exact."""
-        shares = _share(look.mean, look.variance, self._shift)
+        shares: Array = 1.0 / (1.0 + np.exp(-(_shrunk(look) + self._shift)))
         shares[0] = self.constant
         return shares
 
@@ -128,11 +142,10 @@ def evidence_of_parts(
     return before, after
 
 
-def _share(mean: Array, variance: Array, shift: float = 0.0) -> Array:
-    """The probability of a yes for normal log odds, by MacKay's approximation."""
-    shrunk = mean / np.sqrt(1.0 + pi / 8.0 * variance) + shift
-    shares: Array = 1.0 / (1.0 + np.exp(-shrunk))
-    return shares
+def _shrunk(look: OddsLook) -> Array:
+    """Log odds whose probability is the mean of that of normal log odds, by MacKay's approximation."""
+    shrunk: Array = look.mean / np.sqrt(1.0 + pi / 8.0 * look.variance)
+    return shrunk
 
 
 def _odds(share: float) -> float:

@@ -95,17 +95,19 @@ class FirstValue(Rule):
         return Verdict(worth > view.price, worth=worth)
 
 
-def make_learner(name: LearnerName, cases: "Cases", cost: float, noise_std: float | None = None) -> Learner:
+def make_learner(
+    name: LearnerName, cases: "Cases", cost: float, noise_std: float | None = None, *, yes_no: bool = False
+) -> Learner:
     """A learner under test before the first of these cases."""
     if name == FITTED:
         rule = FirstValue(len(cases))
         return Learner(untuned(cases.columns.dim, noise_std), rule, label_cost=cost)
-    from breakeven.tables.options import Options
+    from breakeven.tables.options import Labels, Options
     from breakeven.tables.recipe import start
 
-    return start(
-        cases, Options(label=cases.columns.label_column.name, cost=cost, noise_std=noise_std)
-    ).learner
+    labels: Labels | None = "yes/no" if yes_no else None
+    label = cases.columns.label_column.name
+    return start(cases, Options(label=label, cost=cost, noise_std=noise_std, labels=labels)).learner
 
 
 class Listed(Rule):
@@ -223,7 +225,8 @@ class LearnerJob(StreamJob, frozen=True):
 
     def make(self, cost: float) -> Learner:
         """The learner itself, new."""
-        return make_learner(self.learner, self.cases, cost, STREAMS[self.stream].noise_std)
+        stream = STREAMS[self.stream]
+        return make_learner(self.learner, self.cases, cost, stream.noise_std, yes_no=stream.yes_no)
 
     def belief(self) -> Belief:
         """What it believes at first."""

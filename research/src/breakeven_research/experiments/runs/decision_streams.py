@@ -29,7 +29,8 @@ class DecisionStream(NamedTuple):
     """How a stream is made, and what is known of it.
 
     `exceptions` is the mean size of labels that are not zero, where most are: an optimal stopping rule
-    stands beside those. `alone` leaves all rivals out but that rule and the two extremes.
+    stands beside those. `alone` leaves all rivals out but that rule and the two extremes. `yes_no` labels are
+    declared, as whoever has such labels would.
     """
 
     name: str
@@ -42,6 +43,7 @@ class DecisionStream(NamedTuple):
     exceptions: float | None = None
     sources: tuple[Source, ...] = ()
     alone: bool = False
+    yes_no: bool = False
 
 
 def _real(name: str) -> DecisionStream:
@@ -74,7 +76,7 @@ def _setting(number: int) -> DecisionStream:
     setting = rare_setting(number)
     return DecisionStream(
         f"rare-{number:03}", SETTINGS_GROUP, lambda seed: setting.frame(), seeds=1, prices=(setting.cost,),
-        in_sds=False, exceptions=1.0, alone=True,
+        in_sds=False, exceptions=1.0, alone=True, yes_no=setting.yes_no,
     )  # fmt: skip
 
 
@@ -93,8 +95,12 @@ STREAMS = {
         *[_drawn(name, SMOOTH) for name in ("ackley", "hartmann-even")],
         *[_drawn(name, TAILS) for name in ("heavy-noise", "skewed")],
         *[_drawn(name, TAILS, 1.0) for name in ("zeros", "zeros-useless")],
-        *[_drawn(f"yes-{share:g}{which}", RARE, 1.0) for which in ("", "-useless") for share in SHARES],
-        _loans("loan-defaults", 50 / 3000, 1.0),  # a label costs 50, and a default that is missed 3,000
+        *[
+            _drawn(f"yes-{share:g}{which}", RARE, 1.0)._replace(yes_no=True)
+            for which in ("", "-useless") for share in SHARES
+        ],
+        # a label costs 50, and a default that is missed 3,000
+        _loans("loan-defaults", 50 / 3000, 1.0)._replace(yes_no=True),
         _loans("loan-losses", 200.0, drawn_streams.MEAN_LOSS),
         *[_drawn(name, MOVING) for name in ("step", "drift")],
         *[_setting(number) for number in range(SETTINGS)],
