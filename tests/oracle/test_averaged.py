@@ -11,12 +11,14 @@ from breakeven.beliefs.averaged.proposing import Moments
 
 DIM, LABELS = 3, 12
 RANDOM = np.random.default_rng(7)
-PLACES = RANDOM.standard_normal((LABELS, DIM))
+WIDTH = DIM + 1  # the last column is time
+PLACES = RANDOM.standard_normal((LABELS, WIDTH))
 LABELLED = np.sin(2.0 * PLACES[:, 0]) + 0.5 * PLACES[:, 1] + 0.2 * RANDOM.standard_normal(LABELS)
 RATIOS = np.where(np.arange(LABELS) % 3, 1.0, 4.0)
-FRAME = Frame(np.zeros(DIM), np.ones(DIM), np.ones(DIM), np.array([[1.0] * DIM, [0.5, 1.0, 4.0]]))
-MEMBERS = all_members(2)
-ELSEWHERE = RANDOM.standard_normal((5, DIM))
+AXES = np.array([[1.0, 1.0, 1.0, np.inf], [0.5, 1.0, 4.0, np.inf], [0.5, 1.0, 4.0, 2.0]])
+FRAME = Frame(np.zeros(WIDTH), np.ones(WIDTH), np.ones(WIDTH), AXES)
+MEMBERS = all_members(3)
+ELSEWHERE = RANDOM.standard_normal((5, WIDTH))
 
 
 def made(count: int = LABELS, members: list[Member] = MEMBERS) -> Posterior:
@@ -139,11 +141,15 @@ def test_moments_are_those_of_the_points() -> None:
     moments = Moments(3)
     for row in X:
         moments.add(row)
-    frame = moments.frame()
+    frame = moments.frame(clock=50)
     np.testing.assert_allclose(frame.scale[0], X[:, 0].std(), rtol=1e-9)
     assert frame.scale[1] == 1.0  # yes and no keep their scale
     assert frame.scale[2] == np.inf  # what never varies says nothing
-    np.testing.assert_allclose(frame.variation, [1.0, X[:, 1].var(), 0.0], atol=1e-9)
+    np.testing.assert_allclose(frame.variation, [1.0, X[:, 1].var(), 0.0, 1.0], atol=1e-9)
+    assert frame.features == pytest.approx(1.0 + X[:, 1].var())
+    times = np.arange(50.0)
+    np.testing.assert_allclose([frame.centre[3], frame.scale[3]], [times.mean(), times.std()], rtol=1e-3)
+    X = np.column_stack([X, times])
     alike = all_members(1)
     column = Kernels(alike, frame).column(frame.place(X[:4]), frame.place(X[0]))
     assert column.shape == (len(alike), 4)

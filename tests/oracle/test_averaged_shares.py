@@ -16,8 +16,13 @@ RANDOM = np.random.default_rng(4)
 PLACES = RANDOM.standard_normal((LABELS, DIM))
 SAID = (PLACES[:, 0] + 0.5 * RANDOM.standard_normal(LABELS) > 0.3).astype(float)
 ELSEWHERE = RANDOM.standard_normal((7, DIM))
-FRAME = Frame(np.zeros(DIM), np.ones(DIM), np.ones(DIM), np.ones((1, DIM)))
+FRAME = Frame(np.zeros(DIM + 1), np.ones(DIM + 1), np.ones(DIM + 1), np.array([[1.0] * DIM + [np.inf]]))
 SMOOTH = [i for i, one in enumerate(SHAPES) if one.profile in ("matern", "gauss") and one.linear == 0.0]
+
+
+def timed(points):
+    """With a time behind each, which does not matter."""
+    return np.column_stack([points, np.arange(len(points))])
 
 
 @pytest.mark.parametrize("shape", SMOOTH)
@@ -29,8 +34,8 @@ def test_a_member_is_a_laplace_classifier(shape: int, amplitude: int) -> None:
     kernel = ConstantKernel(AMPLITUDES_OF_ODDS[amplitude]) * profile + ConstantKernel(pi**2)
     theirs = GaussianProcessClassifier(kernel, optimizer=None).fit(PLACES, SAID).base_estimator_
     members = [NULL_MEMBER, Member(shape, 0, amplitude)]
-    ours = Odds(members, FRAME, PLACES, SAID, np.ones(LABELS))
-    look = ours.look(ELSEWHERE)
+    ours = Odds(members, FRAME, timed(PLACES), SAID, np.ones(LABELS))
+    look = ours.look(timed(ELSEWHERE))
     mean = kernel(ELSEWHERE, PLACES) @ (SAID - theirs.pi_)
     np.testing.assert_allclose(look.mean[1], mean, atol=1e-4)
     K = kernel(PLACES)
@@ -47,8 +52,8 @@ def test_the_constant_is_exact() -> None:
     """Beta(½, ½) and the labels, however rare a yes is."""
     y = np.zeros(LABELS)
     y[3] = 1.0
-    odds = Odds([NULL_MEMBER], FRAME, PLACES, y, np.ones(LABELS))
-    assert odds.shares(odds.look(ELSEWHERE))[0] == pytest.approx(np.full(7, 1.5 / 41.0))
+    odds = Odds([NULL_MEMBER], FRAME, timed(PLACES), y, np.ones(LABELS))
+    assert odds.shares(odds.look(timed(ELSEWHERE)))[0] == pytest.approx(np.full(7, 1.5 / 41.0))
 
 
 @pytest.mark.parametrize("share", [0.02, 0.2])
@@ -92,3 +97,11 @@ def test_equal_labels_are_never_certain() -> None:
             asked += 1
             learner.tell(decision.id, 0.0)
     assert asked > 30
+
+
+def test_every_member_expects_as_many_yeses_as_were_told() -> None:
+    y = (PLACES[:, 0] > 1.2).astype(float)  # rare
+    members = [NULL_MEMBER, *(Member(shape, 0, 3) for shape in SMOOTH)]
+    odds = Odds(members, FRAME, timed(PLACES), y, np.ones(LABELS))
+    shares = odds.shares(odds.look(timed(PLACES)))
+    assert shares.mean(axis=1) == pytest.approx(np.full(len(members), (y.sum() + 0.5) / (LABELS + 1.0)))

@@ -60,9 +60,9 @@ def average_of_its_own(rng):
     chances = np.exp([log_prior(one) for one in members])
     member = members[rng.choice(len(members), p=chances / chances.sum())]
     X = rng.standard_normal((ROUNDS, 2))
-    frame = Frame(np.zeros(2), np.ones(2), np.ones(2), np.ones((1, 2)))
-    kernels = Kernels([member], frame)
-    K = kernels.between(X, X)[0] + 1e-10 * np.eye(ROUNDS)
+    frame = Frame(np.zeros(3), np.ones(3), np.ones(3), np.array([[1.0, 1.0, np.inf]]))
+    kernels, rows = Kernels([member], frame), np.column_stack([X, np.zeros(ROUNDS)])
+    K = kernels.between(rows, rows)[0] + 1e-10 * np.eye(ROUNDS)
     noise = np.sqrt(kernels.noise[0])
     return Averaged(2), X.tolist(), np.linalg.cholesky(K) @ rng.standard_normal(ROUNDS) * NOISE_STD / noise
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breakeven import Averaged, Learner, Value
+from breakeven import Averaged, Learner, RandomSelect, Value
 from breakeven.beliefs.averaged import averaged as room
 from breakeven.errors import InvalidInput
 from breakeven.values.decision import QUANTILE_LEVELS
@@ -189,3 +189,50 @@ def test_an_uneven_level_is_answered_with_that_quantile():
     even, high = one.predict(POINTS[0]), two.predict(POINTS[0])
     assert even.label_quantiles == high.label_quantiles
     assert high.mean == high.label_quantiles[QUANTILE_LEVELS.index(0.9)]
+
+
+# -- worlds that move ----------------------------------------------------------------------------------------
+
+
+def turning(t, x, rounds):
+    """A slope that turns by half a circle over the stream."""
+    angle = np.pi * t / rounds
+    return np.cos(angle) * x[0] + np.sin(angle) * x[1] + 2.0 * t / rounds
+
+
+def lived_through(label, rounds=300):
+    """A learner that labels every third arrival, and its mean error over the last half."""
+    learner = Learner(Averaged(2), RandomSelect(0.34), label_cost=1.0)
+    rng, errors = np.random.default_rng(0), []
+    for t in range(rounds):
+        x = rng.normal(size=2)
+        y = label(t, x) + 0.1 * rng.normal()
+        decision = learner.decide(x)
+        if decision.wants_label:
+            learner.tell(decision.id, y)
+        elif t > rounds / 2:
+            errors.append(abs(decision.prediction.mean - y))
+    return learner, np.mean(errors)
+
+
+def test_a_world_that_moves_is_followed():
+    learner, error = lived_through(lambda t, x: turning(t, x, 300))
+    assert learner.belief.describe()["moving"] > 0.9
+    assert error < 0.3
+    again = Learner.restore(learner.snapshot())
+    x = [0.3, -0.2]
+    assert again.predict(x) == learner.predict(x)
+
+
+def test_a_world_that_stands_still_is_not_taken_to_move():
+    learner, error = lived_through(lambda t, x: turning(0.0, x, 300))
+    assert learner.belief.describe()["moving"] < 0.5
+    assert error < 0.2
+
+
+def test_where_it_moves_what_is_known_grows_old():
+    learner, _ = lived_through(lambda t, x: turning(t, x, 300))
+    before = learner.predict([0.3, -0.2]).std
+    for x in np.random.default_rng(1).normal(size=(200, 2)):
+        learner.decide(x, force=False)
+    assert learner.predict([0.3, -0.2]).std > 1.5 * before

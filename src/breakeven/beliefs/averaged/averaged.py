@@ -15,7 +15,7 @@ from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesVie
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
 from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, rounded
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
-from breakeven.beliefs.averaged.members import NOISES, NULL_MEMBER, SHAPES, Frame, Member
+from breakeven.beliefs.averaged.members import MOVING, NOISES, NULL_MEMBER, SHAPES, Frame, Member
 from breakeven.beliefs.averaged.mixture import (
     NODE_LEVELS,
     NODE_WEIGHTS,
@@ -115,7 +115,7 @@ class Averaged(LabelledRows):
         """Make the posterior of the labels used: the first at once, the others one by one."""
         assert self._frame is not None
         with one_thread:
-            places = self._frame.place(np.array([self._points[i] for i in self._used]))
+            places = self._frame.place(np.array([self._rows[i] for i in self._used]))
             ratios = np.array([self._ratio(self._noises[i]) for i in self._used])
             begun = self._begun
             posterior = Posterior(self._members, self._frame, places[:begun], ratios[:begun], self._known)
@@ -123,9 +123,8 @@ class Averaged(LabelledRows):
                 posterior.learn(self._used_labels(posterior.labels))
                 posterior.grow(posterior.look(place, places[:0]), ratio)
             posterior.learn(self._used_labels(posterior.labels))
-            kept = self._frame.place(np.array(self._kept).reshape(len(self._kept), self.dim))
             self._posterior = posterior
-            self._coming = Coming(posterior, kept, explained)
+            self._coming = Coming(posterior, self._frame.place(self._kept_rows()), explained)
         self._note()
 
     def _used_labels(self, count: int) -> Array:
@@ -164,7 +163,7 @@ class Averaged(LabelledRows):
         """The share of an error that one more label takes off by what it tells of the axes fitted."""
         assert self._frame is not None
         fitted = np.array([member.axes > 0 for member in posterior.members])[self._who]
-        axes = int(np.count_nonzero(self._frame.variation)) * float(self._weights @ fitted)
+        axes = int(np.count_nonzero(self._frame.variation[:-1])) * float(self._weights @ fitted)
         return lesson_share(axes, posterior.labels)
 
     def _units(self) -> Array:
@@ -219,7 +218,7 @@ class Averaged(LabelledRows):
         if self._posterior is None or self._coming is None or self._frame is None:
             return self._unknown()
         with one_thread:
-            seen = self._posterior.look(self._frame.place(point), self._coming.places)
+            seen = self._posterior.look(self._frame.place(self._at(point)), self._coming.places)
             narrowing = self._awaited_now()
             taken: Any = 0.0
             if narrowing is not None:
@@ -265,7 +264,7 @@ class Averaged(LabelledRows):
             counted = self._awaited[-MOST_AWAITED:]
             narrowing = None
             if counted:
-                places = self._frame.place(np.array([one.point for one in counted]))
+                places = self._frame.place(np.array([one.row for one in counted]))
                 ratios = np.array([self._ratio(one.noise_std) for one in counted])
                 narrowing = Narrowing(self._posterior, self._coming, places, ratios)
             self._narrowing, self._stale = narrowing, False
@@ -301,7 +300,7 @@ class Averaged(LabelledRows):
         if common is not None:
             return common.predict(common.look(point), self.traits.noise_std)
         with one_thread:
-            place = self._frame.place(point)
+            place = self._frame.place(self._at(point))
             return self._predict(self._posterior.look(place, self._posterior.places[:0]))[0]
 
     def rank(
@@ -314,7 +313,8 @@ class Averaged(LabelledRows):
         if common is not None:
             return common.rank(point, y)
         with one_thread:
-            seen = self._posterior.look(self._frame.place(point), self._posterior.places[:0])
+            place = self._frame.place(self._at(point, self._arrived(age)))
+            seen = self._posterior.look(place, self._posterior.places[:0])
             centres = self._posterior.centres(seen)[self._targets, self._who]
             spreads = self._spreads * np.sqrt(seen.variance[self._who] + self._ratio(noise_std) * self._noise)
             targets = self._posterior.scale.targets(np.array([y]))[self._targets, 0]
@@ -376,12 +376,21 @@ class Averaged(LabelledRows):
             if point is None:
                 self._coming = Coming(posterior, posterior.places[:0])
             else:
-                coming.add(posterior.look(self._frame.place(point), posterior.places[:0]), posterior)
+                place = self._frame.place(self._at(point, self._kept_at))
+                coming.add(posterior.look(place, posterior.places[:0]), posterior)
                 if len(stay) < len(coming.places):
                     coming.keep(stay, posterior)
             self._stale = True
             self._slopes()
         self._follow()
+
+    def _renew(self) -> None:
+        moving = any(member.axes == MOVING for member in self._members)
+        if self._posterior is not None and self._frame is not None and moving:
+            with one_thread:
+                self._coming = Coming(self._posterior, self._frame.place(self._kept_rows()))
+                self._stale = True
+                self._slopes()
 
     def _await(self) -> None:
         self._stale = True
@@ -404,7 +413,7 @@ class Averaged(LabelledRows):
         assert coming is not None
         assert self._frame is not None
         with one_thread:
-            look = posterior.look(self._frame.place(self._points[last]), coming.places)
+            look = posterior.look(self._frame.place(self._rows[last]), coming.places)
             ratio = self._ratio(self._noises[last])
             pivot = posterior.pivot(look, ratio)
             coming.tell(look, pivot)
@@ -441,14 +450,14 @@ class Averaged(LabelledRows):
     def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
         """The frame, the axes and the members to go on with. Nothing is drawn at random."""
         dim = job["dim"]
-        X = np.frombuffer(job["X"]).reshape(-1, dim)
+        X = np.frombuffer(job["X"]).reshape(-1, dim + 1)
         y, ratios = np.frombuffer(job["y"]), np.frombuffer(job["ratios"])
         start = None if job["axes"] is None else np.array(job["axes"])
         with one_thread:
-            moments, known = Moments.of(job["moments"], dim), None
+            frame, known = Moments.of(job["moments"], dim).frame(job["clock"]), None
             if job["noise_std"] is not None:
                 known = KnownNoise(job["noise_std"], LabelScale.of(y).std)
-            frame, members = propose(X, y, ratios, moments, start, known)
+            frame, members = propose(X, y, ratios, frame, start, known)
         found = plain_members(frame, members, known)
         value = common_label(y.tolist())
         if value is not None:
@@ -482,9 +491,10 @@ class Averaged(LabelledRows):
                 "length": shape.length,
                 "linear": shape.linear,
                 "noise": NOISES[heaviest.noise],
-                "axes": "fitted" if heaviest.axes else "alike",
+                "axes": ("alike", "fitted", "fitted, with time")[heaviest.axes],
             },
             "constant": float(weights[[member.shape == 0 for member in posterior.members]].sum()),
+            "moving": float(weights[[member.axes == MOVING for member in posterior.members]].sum()),
             "tamed": float(posterior.weights[TAMED].sum()),
             "noise_std": self.traits.noise_std,
             **({"noise_between": self._noise_between()} if self.noise_std is None else {}),

@@ -167,7 +167,8 @@ class AveragedShares(LabelledRows):
 
     def seeing(self, rows: LabelledRows, labels: list[float]) -> "AveragedShares":
         """The same belief about yes/no labels of the rows of another, which it shares with that."""
-        self._points, self._noises, self._reference = rows._points, rows._noises, rows._reference
+        self._rows, self._noises, self._reference = rows._rows, rows._noises, rows._reference
+        self._clock, self._kept_at = rows._clock, rows._kept_at
         self._awaited, self._sample, self._kept = rows._awaited, rows._sample, rows._kept
         self._labels, self._coming = labels, None
         return self
@@ -194,7 +195,7 @@ class AveragedShares(LabelledRows):
 
     def look(self, point: Any) -> View:
         """The prediction there, and how unsure its probability is once the labels awaited have come."""
-        seen = self._betas([point])
+        seen = self._betas(self._at(point)[None])
         prediction = self._predict(seen)
         uncertainty = prediction.std / sqrt(1.0 + len(self._awaited) / (self.labels + 1.0))
         view = SharesView(uncertainty, prediction, None, self.asked, self.traits)
@@ -203,14 +204,14 @@ class AveragedShares(LabelledRows):
 
     def predict(self, point: Any) -> Prediction:
         """The answer and the probability of a yes, given the labels told."""
-        return self._predict(self._betas([point]))
+        return self._predict(self._betas(self._at(point)[None]))
 
-    def _betas(self, points: list[Array]) -> Betas | None:
+    def _betas(self, rows: Array) -> Betas | None:
         """What is known there; None while only the constant is."""
         if self._odds is None or self._frame is None:
             return None
         with one_thread:
-            return Betas(self._odds, self._frame.place(np.array(points)))
+            return Betas(self._odds, self._frame.place(rows))
 
     def _constant(self) -> tuple[float, float]:
         """What all labels together say: yeses and noes, with a half each before the first."""
@@ -270,11 +271,10 @@ class AveragedShares(LabelledRows):
         """What is known at the arrivals to come, and how many labels awaited speak of each."""
         assert self._odds is not None
         assert self._frame is not None
-        kept = np.array(self._kept).reshape(len(self._kept), self.dim)
-        coming = Betas(self._odds, self._frame.place(kept))
-        ahead = np.zeros(len(kept))
+        coming = Betas(self._odds, self._frame.place(self._kept_rows()))
+        ahead = np.zeros(len(self._kept))
         for one in self._awaited[-COUNTED_AHEAD:]:
-            here = self._betas([one.point])
+            here = self._betas(one.row[None])
             assert here is not None
             ahead += coming.correlation(self._odds, here) ** 2
         return coming, ahead.round().astype(int)
@@ -291,7 +291,7 @@ class AveragedShares(LabelledRows):
         y = np.array([self._labels[i] for i in used])
         ratios = np.array([max(self._ratio(self._noises[i]), 1.0) for i in used]) / counts
         with one_thread:
-            places = self._frame.place(np.array([self._points[i] for i in used]))
+            places = self._frame.place(np.array([self._rows[i] for i in used]))
             self._odds = Odds(self._members, self._frame, places, y, ratios)
 
     def _grow(self) -> None:
@@ -308,6 +308,9 @@ class AveragedShares(LabelledRows):
     def _keep(self, point: Array | None, stay: list[int]) -> None:
         self._coming = None
 
+    def _renew(self) -> None:
+        """Nothing to do: no member of these knows of time."""
+
     # -- fitting and keeping -------------------------------------------------------------------------
 
     def fit_job(self) -> dict[str, Any]:
@@ -318,10 +321,10 @@ class AveragedShares(LabelledRows):
     def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
         """The frame, the axes and the members to go on with. Nothing is drawn at random."""
         dim = job["dim"]
-        X, y = np.frombuffer(job["X"]).reshape(-1, dim), np.frombuffer(job["y"])
+        X, y = np.frombuffer(job["X"]).reshape(-1, dim + 1), np.frombuffer(job["y"])
         ratios = np.maximum(np.frombuffer(job["ratios"]), 1.0)
         with one_thread:
-            frame = Moments.of(job["moments"], dim).frame()
+            frame = Moments.of(job["moments"], dim).frame(job["clock"])
             places = frame.place(X)
             both = 0.0 < y.mean() < 1.0
             if both and axes_show(len(y) // 2, frame):  # yes or no says less than a number

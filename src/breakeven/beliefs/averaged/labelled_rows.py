@@ -1,6 +1,8 @@
 """Rows of numbers and their labels: what every averaged belief keeps, and how labels come and go.
 
-What the labels mean is up to a subclass: it is told after each change, and reads the lists kept here.
+What the labels mean is up to a subclass: it is told after each change, and reads the lists kept here. A point
+is kept with its time behind it, the number of arrivals before it: a *row*. Arrivals kept stand for those to
+come, so their time is now, renewed whenever it has grown by a twentieth.
 """
 
 from collections.abc import Sequence
@@ -27,13 +29,14 @@ from breakeven.values import Prediction, View
 ROUGHEST = Matern(2.5)  # what the paper's threshold takes f to be like
 MOST_KEPT = 48  # arrivals that stand for those to come: more say nothing more
 FITTED_EACH = 8  # labels up to which every label leads to a fit
+RENEWED = 1.05  # growth of the time after which the arrivals kept are looked at anew
 
 
 class AwaitedLabel(NamedTuple):
-    """A label that was asked for: its key, its point as the user gave it, and its noise."""
+    """A label that was asked for: its key, its row, and its noise."""
 
     key: int | None
-    point: Array
+    row: Array
     noise_std: float | None
 
 
@@ -56,14 +59,16 @@ class LabelledRows(NumberRows):
     def __init__(self, dim: int) -> None:
         self.dim = expect.whole("dim", dim, least=1)
         self._moments = Moments(self.dim)
+        self._clock = 0  # arrivals
         self._keys = KeyList()
-        self._points: list[Array] = []
+        self._rows: list[Array] = []
         self._labels: list[float] = []
         self._noises: list[float | None] = []
         self._reference: float | None = None  # the noise that others are relative to
         self._awaited: list[AwaitedLabel] = []
         self._sample: EvenSample | None = None
-        self._kept: list[Array] = []
+        self._kept: list[Array] = []  # points
+        self._kept_at = 0  # their time
         self._frame: Frame | None = None
         self._members: list[Member] = []
         self._fitted_at = 0
@@ -109,7 +114,25 @@ class LabelledRows(NumberRows):
         """An arrival is kept to stand for those to come, and only these stay; with None, all go."""
         raise NotImplementedError
 
+    def _renew(self) -> None:
+        """The arrivals kept stand for those to come from now on."""
+        raise NotImplementedError
+
     # -- points ------------------------------------------------------------------------------------
+
+    def _at(self, point: Any, time: int | None = None) -> Array:
+        """A point with its time, now unless given."""
+        row: Array = np.append(point, float(self._clock if time is None else time))
+        return row
+
+    def _arrived(self, age: int) -> int:
+        """The time of the arrival that came so many arrivals before the last."""
+        return max(self._clock - 1 - age, 0)
+
+    def _kept_rows(self) -> Array:
+        """The arrivals kept, at their time."""
+        points = np.array(self._kept).reshape(len(self._kept), self.dim)
+        return np.column_stack([points, np.full(len(points), float(self._kept_at))])
 
     @property
     def labels(self) -> int:
@@ -141,6 +164,10 @@ class LabelledRows(NumberRows):
     def arrive(self, point: Any, view: View | None = None) -> None:
         """Count an arrival, which may stand for those to come. Where the point is None, only time passes."""
         sample = self._sample
+        self._clock += 1
+        if self._clock > RENEWED * self._kept_at:
+            self._kept_at = self._clock
+            self._renew()
         if point is None:
             if sample is not None:
                 sample.seen += 1
@@ -154,7 +181,7 @@ class LabelledRows(NumberRows):
     def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
         """A label is awaited; it narrows the uncertainty at once."""
         self._refer(noise_std)
-        self._awaited.append(AwaitedLabel(key, point, noise_std))
+        self._awaited.append(AwaitedLabel(key, self._at(point, self._arrived(0)), noise_std))
         self._await()
 
     def _refer(self, noise_std: float | None) -> None:
@@ -170,7 +197,7 @@ class LabelledRows(NumberRows):
     def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
         """An awaited label came, perhaps from another labeller than was asked."""
         one = self._no_longer_awaited(key)
-        return self._take(key, point, y, one.noise_std if noise_std is None else noise_std)
+        return self._take(key, one.row, y, one.noise_std if noise_std is None else noise_std)
 
     def _no_longer_awaited(self, key: Key) -> AwaitedLabel:
         place = next(i for i, one in enumerate(self._awaited) if one.key == key)
@@ -185,17 +212,17 @@ class LabelledRows(NumberRows):
         if self._moments.count == 0 or key is None:  # with a key it may be an arrival, which has counted
             self._moments.add(point)
         self._refer(noise_std)
-        return self._take(key, point, y, noise_std)
+        return self._take(key, self._at(point, self._arrived(age)), y, noise_std)
 
-    def _take(self, key: Key, point: Any, y: float, noise_std: float | None) -> Prediction:
+    def _take(self, key: Key, row: Array, y: float, noise_std: float | None) -> Prediction:
         """One more label, at the end."""
         self._keys.append(key)
-        self._points.append(point)
+        self._rows.append(row)
         self._labels.append(y)
         self._noises.append(noise_std)
         self._changes += 1
         self._grow()
-        return self.predict(point)
+        return self.predict(row[:-1])
 
     def correct(self, key: Key, point: Any, old: float, new: float) -> None:
         """A label told earlier changes its value."""
@@ -216,25 +243,31 @@ class LabelledRows(NumberRows):
         else:
             self._remove(key)
 
-    def _remove(self, key: Key) -> float | None:
-        """Take a told label out; returns its noise."""
+    def _remove(self, key: Key) -> tuple[Array, float | None]:
+        """Take a told label out; returns its row and its noise."""
         place = self._keys.place(key)
-        noise_std = self._noises[place]
+        row, noise_std = self._rows[place], self._noises[place]
         self._keys.remove(place)
-        for column in (self._points, self._labels, self._noises):
+        for column in (self._rows, self._labels, self._noises):
             del column[place]
         self._changes += 1
+        self._begin_anew()
+        return row, noise_std
+
+    def _begin_anew(self) -> None:
+        """Rebuild, with the arrivals kept as of now."""
+        self._kept_at = self._clock
         self._rebuild()
-        return noise_std
 
     def reopen(self, key: Key, point: Any, y: float) -> None:
         """A label told earlier is awaited again."""
         if (aside := self._set_aside(key)) is not None:
             labels, i = aside
-            noise_std = labels.pop(i)[2]
+            _, x, noise_std, _ = labels.pop(i)
+            row = np.array(x)
         else:
-            noise_std = self._remove(key)
-        self._awaited.append(AwaitedLabel(key, point, noise_std))
+            row, noise_std = self._remove(key)
+        self._awaited.append(AwaitedLabel(key, row, noise_std))
         self._await()
 
     def release(self, key: Key) -> None:
@@ -262,7 +295,7 @@ class LabelledRows(NumberRows):
         if self._frame is None or self.labels < 2 * LEAST_PART:
             return 0
         older = max(self.labels - self.searched, 0)
-        places = self._frame.place(np.array(self._points[older:]))
+        places = self._frame.place(np.array(self._rows[older:]))
         ratios = np.array([self._ratio(one) for one in self._noises[older:]])
         with one_thread:
             split = self._split(places, np.array(self._labels[older:]), ratios)
@@ -274,31 +307,31 @@ class LabelledRows(NumberRows):
         Both last until the next fit, which looks at the labels that are left.
         """
         assert key is not None
-        told = zip(self._keys.all, self._points, self._noises, self._labels, strict=True)
+        told = zip(self._keys.all, self._rows, self._noises, self._labels, strict=True)
         aside = [(one, x.tolist(), noise, y) for one, x, noise, y in list(told)[:outdated]]
         self._retreats = [*self._retreats, RowsRetreat(key, aside, self._plain_fit(), self._widened)]
         self._widened *= widened
         if outdated:
             self._keys = KeyList(list(self._keys.all)[outdated:])
-            for column in (self._points, self._labels, self._noises):
+            for column in (self._rows, self._labels, self._noises):
                 del column[:outdated]
             self._fitted_at, self._changes = 0, self.labels
             if self._sample is not None:
                 self._sample, self._kept = EvenSample(self._sample.most), []
-        self._rebuild()
+        self._begin_anew()
 
     def return_to(self, key: Key) -> None:
         """Take back labels, members and claims that were given up because of this label."""
         (retreat,) = (one for one in self._retreats if one.key == key)
         self._retreats = [one for one in self._retreats if one.key != key]
         self._keys = KeyList([*(one for one, _, _, _ in retreat.labels), *self._keys.all])
-        self._points[:0] = [np.array(x) for _, x, _, _ in retreat.labels]
+        self._rows[:0] = [np.array(x) for _, x, _, _ in retreat.labels]
         self._noises[:0] = [noise for _, _, noise, _ in retreat.labels]
         self._labels[:0] = [y for _, _, _, y in retreat.labels]
         self._widened = retreat.widened
         self._changes += len(retreat.labels)
         self._take_fit(retreat.fitted)
-        self._rebuild()
+        self._begin_anew()
 
     def _set_aside(self, key: Key) -> tuple[list[Any], int] | None:
         """Where the label with this key was set aside: among which labels, and its place; None if nowhere."""
@@ -327,13 +360,14 @@ class LabelledRows(NumberRows):
     def _job(self, most: int) -> dict[str, Any]:
         """The labels told so far, their points and noises, and the moments of the arrivals."""
         used = self._even_part(most)
-        axes = None if self._frame is None or len(self._frame.axes) < 2 else self._frame.axes[1].tolist()
+        axes = None if self._frame is None or len(self._frame.axes) < 2 else self._frame.axes[1, :-1].tolist()
         return {
             "dim": self.dim,
-            "X": np.array([self._points[i] for i in used]).tobytes(),
+            "X": np.array([self._rows[i] for i in used]).tobytes(),
             "y": np.array([self._labels[i] for i in used]).tobytes(),
             "ratios": np.array([self._ratio(self._noises[i]) for i in used]).tobytes(),
             "moments": self._moments.plain(),
+            "clock": self._clock,
             "axes": axes,
         }
 
@@ -342,7 +376,7 @@ class LabelledRows(NumberRows):
         labels = self.labels if labels is None else expect.whole("labels", labels)
         self._fitted_at, self._changes = labels, abs(self.labels - labels)
         self._widened = 1.0
-        self._rebuild()
+        self._begin_anew()
 
     @classmethod
     def of(cls, config: dict[str, Any]) -> Self:
@@ -353,14 +387,16 @@ class LabelledRows(NumberRows):
         """Labels, arrivals kept and counts, as plain data."""
         return {
             "moments": self._moments.plain(),
+            "clock": self._clock,
             "keys": list(self._keys.all),
-            "points": np.array(self._points).tobytes(),
+            "rows": np.array(self._rows).tobytes(),
             "labels": np.array(self._labels).tobytes(),
             "noises": list(self._noises),
             "reference": self._reference,
-            "awaited": [[one.key, one.point.tobytes(), one.noise_std] for one in self._awaited],
+            "awaited": [[one.key, one.row.tobytes(), one.noise_std] for one in self._awaited],
             "sample": None if self._sample is None else self._sample.plain(),
             "kept": np.array(self._kept).tobytes(),
+            "kept_at": self._kept_at,
             "fitted_at": self._fitted_at,
             "changes": self._changes,
             "widened": self._widened,
@@ -372,12 +408,16 @@ class LabelledRows(NumberRows):
         self._moments = Moments.of(state["moments"], self.dim)
         self._keys = read_keys(state["keys"])
         count = len(self._keys)
-        self._points = list(floats(state["points"], count, self.dim))
+        self._clock = checked_count(state.get("clock", self._moments.count))
+        self._kept_at = checked_count(state.get("kept_at", 0))
+        if "points" in state:  # written before rows had a time
+            self._rows = [self._at(point, 0) for point in floats(state["points"], count, self.dim)]
+        else:
+            self._rows = list(floats(state["rows"], count, self.dim + 1))
         self._labels = floats(state["labels"], count).tolist()
         self._noises, self._reference = list(state["noises"]), state["reference"]
         self._awaited = [
-            AwaitedLabel(key, floats(point, self.dim), noise_std)
-            for key, point, noise_std in state["awaited"]
+            AwaitedLabel(key, self._row_of(row), noise_std) for key, row, noise_std in state["awaited"]
         ]
         if state["sample"] is not None:
             self._sample = EvenSample.of(state["sample"])
@@ -388,4 +428,9 @@ class LabelledRows(NumberRows):
         self._widened = expect.positive("widened", state.get("widened", 1.0))
         self._retreats = msgspec.convert(state.get("retreats", []), list[RowsRetreat])
         for x in (label[1] for one in self._retreats for label in one.labels):
-            expect.vector("x", x, self.dim)
+            expect.vector("x", x, self.dim + 1)
+
+    def _row_of(self, blob: bytes) -> Array:
+        """A row from its bytes; one that was written before rows had a time is of the first arrival."""
+        timed = len(blob) != 8 * self.dim
+        return floats(blob, self.dim + 1) if timed else self._at(floats(blob, self.dim), 0)

@@ -3,7 +3,9 @@
 A member is a kernel of amplitude about 1, a noise variance relative to that amplitude, and the axes it
 measures along. Points are standardised first: every feature by its mean and spread over the arrivals seen,
 so that lengths mean the same for all data. Notation: r² = Σ_j (a_j − b_j)² / (2·D·m_j²), with D the number of
-features that vary and m_j how long axis j is taken to be: two arrivals are about 1 apart.
+features that vary and m_j how long axis j is taken to be: two arrivals are about 1 apart. The last axis is
+time, the number of an arrival. It is endless, so that time does not matter, but for members of a moving
+world.
 """
 
 from math import sqrt
@@ -20,6 +22,8 @@ AMPLITUDES = (0.1, 0.5, 2.5, 12.0)  # of f, over the variance of labels: where t
 PAIRS = 100_000  # of points, times features, that are computed together
 ALONE = 0.6  # share of an additive kernel in which every feature acts by itself
 NULL_PRIOR = 0.25  # that the features say nothing
+ALIKE, SHAPED, MOVING = 0, 1, 2  # axes: all alike; as fitted; as fitted with time among them
+MOVING_ODDS = 0.2  # that the world moves, beside one that does not
 
 
 class Shape(NamedTuple):
@@ -41,7 +45,7 @@ SHAPES: tuple[Shape, ...] = (
 
 
 class Member(NamedTuple):
-    """Indices of a shape, of the axes (0: all alike, 1: as fitted) and of a noise, or of an amplitude."""
+    """Indices of a shape, of the axes (alike, shaped or moving) and of a noise, or of an amplitude."""
 
     shape: int
     axes: int
@@ -52,10 +56,10 @@ NULL_MEMBER = Member(0, 0, 2)  # without a kernel any noise ratio says the same
 
 
 def all_members(families: int) -> list[Member]:
-    """Every member there can be; `families` is 2 where axes were fitted, else 1.
+    """Every member there can be; of `families` there is 1, or 2 where axes were fitted, or 3 with time.
 
-    >>> len(all_members(1)), len(all_members(2))
-    (93, 185)
+    >>> len(all_members(1)), len(all_members(2)), len(all_members(3))
+    (93, 185, 277)
     """
     some = [
         Member(shape, axes, noise)
@@ -67,22 +71,32 @@ def all_members(families: int) -> list[Member]:
 
 
 def log_prior(member: Member) -> float:
-    """How likely a member is before any label: a quarter for none of the features, else all alike."""
+    """How likely a member is before any label: a quarter for none of the features, else all alike.
+
+    That the world moves is a fifth as likely.
+    """
     others = (len(SHAPES) - 1) * len(NOISES)
-    return float(np.log(NULL_PRIOR if member.shape == 0 else (1.0 - NULL_PRIOR) / others))
+    odds = MOVING_ODDS if member.axes == MOVING else 1.0
+    return float(np.log(NULL_PRIOR if member.shape == 0 else odds * (1.0 - NULL_PRIOR) / others))
 
 
 class Frame(NamedTuple):
     """What points are measured in: centres, scales and how much each feature then varies; and the axes.
 
     A feature that takes only the values 0 and 1 keeps its scale, so that a column of text with many levels
-    counts for about one feature. A feature that never varied has the scale ∞ and says nothing.
+    counts for about one feature. A feature that never varied has the scale ∞ and says nothing. The last
+    column of each is time.
     """
 
     centre: Array
     scale: Array
     variation: Array  # variance of each feature over the arrivals seen, in this scale
     axes: Array  # m_j, a row for each family of axes
+
+    @property
+    def features(self) -> float:
+        """How many features vary; columns of zeros and ones count for less, and time for nothing."""
+        return float(self.variation[:-1].sum())
 
     def place(self, X: Array) -> Array:
         """Points in this frame."""
@@ -94,7 +108,7 @@ class Kernels:
     """The kernels of some members, evaluated together: what they have in common is computed once."""
 
     def __init__(self, members: list[Member], frame: Frame) -> None:
-        features = max(float(frame.variation.sum()), 1e-12)
+        features = max(frame.features, 1e-12)
         inverse = frame.axes**-2.0
         self._apart = inverse / (2.0 * features)  # weights of squared differences, by family
         along = inverse * frame.variation

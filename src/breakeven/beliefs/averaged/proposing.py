@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from breakeven.beliefs.averaged.members import NOISES, SHAPES, Frame, Member, all_members
+from breakeven.beliefs.averaged.members import MOVING, NOISES, SHAPES, Frame, Member, all_members
 from breakeven.beliefs.averaged.posterior import KnownNoise, LabelScale, Posterior
 from breakeven.beliefs.gp.likelihood import minimise
 from breakeven.errors import expect
@@ -23,9 +23,9 @@ LEAST_WEIGHT = 3e-3  # of a member that is kept: less does not count in an answe
 WORK = 2_400  # members times labels, at most
 FEWEST = 2  # members, however many labels there are
 MOST = 64  # however few
-USUAL_AXIS = 0.4  # log of an axis' length before any label
+USUAL_AXIS, USUAL_TIME = 0.4, 1.5  # log of an axis' length before any label, and of that of time
 USUAL_NOISE = log(0.1)
-STEPS = 30
+STEPS, MOVING_STEPS = 30, 15
 MIDDLE_LENGTH = 1.2  # the length among the shapes' that stands for the one fitted
 LONGEST_AXIS, SHORTEST_AXIS = 60.0, 0.02  # of an axis
 
@@ -68,26 +68,32 @@ class Moments:
             raise ValueError("expected the moments of every feature")
         return moments
 
-    def frame(self) -> Frame:
-        """What points are measured in, as far as these go."""
+    def frame(self, clock: int) -> Frame:
+        """What points are measured in, as far as these go, after so many arrivals."""
         variance = self.squares / max(self.count, 1)
         std = np.sqrt(variance)
         varies = std > 1e-9 * np.abs(self.mean)
         varies &= std > 0.0
         scale = np.where(varies, np.where(self.truths, 1.0, std), np.inf)
         variation = np.where(varies, variance / np.where(varies, scale, 1.0) ** 2, 0.0)
-        return Frame(self.mean, scale, variation, np.ones((1, len(std))))
+        middle, spread = max(clock - 1, 0) / 2.0, max(clock, 1) / sqrt(12.0)  # of the numbers of arrivals
+        return Frame(
+            np.append(self.mean, middle),
+            np.append(scale, spread),
+            np.append(variation, 1.0),
+            np.append(np.ones(len(std)), inf)[None],
+        )
 
 
 def propose(
-    X: Array, y: Array, ratios: Array, moments: Moments, start: Array | None, known: KnownNoise | None
+    X: Array, y: Array, ratios: Array, frame: Frame, start: Array | None, known: KnownNoise | None
 ) -> tuple[Frame, list[Member]]:
     """The frame and the members to go on with; `start` are the axes of the last fit."""
-    frame = moments.frame()
     places = frame.place(X)
     if axes_show(len(y), frame):
-        axes = fitted_axes(places, y, ratios, frame, start)
-        frame = frame._replace(axes=np.vstack([frame.axes, axes]))
+        shaped = fitted_axes(places, y, ratios, frame, start)
+        moving = [moving_axes(places, y, ratios, frame, shaped)] if np.ptp(places[:, -1]) > 0.0 else []
+        frame = frame._replace(axes=np.vstack([frame.axes, shaped, *moving]))
     members = all_members(len(frame.axes))
     some = spread(len(y), SCREENED)
     most = min(MOST, max(FEWEST, WORK // len(y)))
@@ -98,7 +104,7 @@ def propose(
 
 def axes_show(labels: int, frame: Frame) -> bool:
     """Whether so many labels tell how long each axis is."""
-    axes = int(np.count_nonzero(frame.variation))
+    axes = int(np.count_nonzero(frame.variation[:-1]))
     return bool(axes) and labels >= max(AXES_FROM, axes + MORE_THAN_AXES)
 
 
@@ -125,26 +131,39 @@ def _heaviest(
 
 
 def fitted_axes(places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None) -> Array:
-    """How long each axis is, for the labels' evidence under one Matérn kernel."""
+    """How long each axis is, for the labels' evidence under one Matérn kernel; time does not matter."""
+    usual = np.full(places.shape[1] - 1, USUAL_AXIS)
+    starts = [usual]
+    if start is not None:
+        starts.append(np.log(start * MIDDLE_LENGTH))
+    return np.append(_climbed(places[:, :-1], y, ratios, frame, usual, starts, STEPS), inf)
+
+
+def moving_axes(places: Array, y: Array, ratios: Array, frame: Frame, shaped: Array) -> Array:
+    """The same with time among the axes, beginning from those without it."""
+    usual = np.append(np.full(places.shape[1] - 1, USUAL_AXIS), USUAL_TIME)
+    start = np.append(np.log(shaped[:-1] * MIDDLE_LENGTH), USUAL_TIME)
+    return _climbed(places, y, ratios, frame, usual, [start], MOVING_STEPS)
+
+
+def _climbed(
+    places: Array, y: Array, ratios: Array, frame: Frame, usual: Array, starts: list[Array], steps: int
+) -> Array:
+    """The axes of greatest evidence, pulled towards the usual ones, from the best of some starts."""
     some = spread(len(y), CLIMBED)
     places, ratios = places[some], ratios[some]
     scale = LabelScale.of(y)
     plain, tamed = scale.targets(y[some])
     kurtosis = float(np.mean((plain - plain.mean()) ** 4)) / max(float(np.var(plain)) ** 2, 1e-300)
     target = tamed if kurtosis > 6.0 else plain
-    features = max(float(frame.variation.sum()), 1e-12)
-    squares = (places[:, None, :] - places[None, :, :]) ** 2 / (2.0 * features)
-    varies = frame.variation > 0.0
-    dim = len(varies)
+    squares = (places[:, None, :] - places[None, :, :]) ** 2 / (2.0 * max(frame.features, 1e-12))
 
     def loss(at: Array) -> tuple[float, Array]:
-        return _evidence(at, squares, target, ratios)
+        return _evidence(at, squares, target, ratios, usual)
 
-    bounds = np.array([[-2.5, 4.5]] * dim + [[-7.0, 3.0]])
-    starts = [np.append(np.full(dim, USUAL_AXIS), USUAL_NOISE)]
-    if start is not None:
-        starts.append(np.append(np.log(start * MIDDLE_LENGTH), USUAL_NOISE))
-    found = min((minimise(loss, one, bounds, steps=STEPS, tolerance=1e-4) for one in starts), key=_value)
+    bounds = np.array([[-2.5, 4.5]] * len(usual) + [[-7.0, 3.0]])
+    begun = [np.append(one, USUAL_NOISE) for one in starts]
+    found = min((minimise(loss, one, bounds, steps=steps, tolerance=1e-4) for one in begun), key=_value)
     return np.clip(np.exp(found[1][:-1]) / MIDDLE_LENGTH, SHORTEST_AXIS, LONGEST_AXIS)
 
 
@@ -152,7 +171,7 @@ def _value(found: tuple[float, Array]) -> float:
     return found[0]
 
 
-def _evidence(at: Array, squares: Array, target: Array, ratios: Array) -> tuple[float, Array]:
+def _evidence(at: Array, squares: Array, target: Array, ratios: Array, usual: Array) -> tuple[float, Array]:
     """Minus the log evidence of log axes and a log noise, with their prior, and its gradient."""
     count = len(target)
     parts = squares * np.exp(-2.0 * at[:-1])
@@ -171,7 +190,7 @@ def _evidence(at: Array, squares: Array, target: Array, ratios: Array) -> tuple[
     value = 0.5 * logdet + 0.5 * np.log(certain) + 0.5 * (count - 1) * np.log(quadratic)
     towards = P - (count - 1) / quadratic * np.multiply.outer(pulls, pulls)
     slope = towards * (-5.0 / 6.0) * (1.0 + q) * decay
-    pull = np.append(at[:-1] - USUAL_AXIS, (at[-1] - USUAL_NOISE) / 1.5)
+    pull = np.append(at[:-1] - usual, (at[-1] - USUAL_NOISE) / 1.5)
     gradient = np.append(
         -np.einsum("ij,ijk->k", slope, parts), 0.5 * noise * float(np.diag(towards) @ ratios)
     )
@@ -195,9 +214,9 @@ def plain_members(frame: Frame, members: list[Member], known: KnownNoise | None)
     return {
         **({} if known is None else {"label_std": known.label_std}),
         "centre": frame.centre.tolist(),
-        "scale": [None if one == inf else one for one in frame.scale.tolist()],
+        "scale": _plain_row(frame.scale),
         "variation": frame.variation.tolist(),
-        "axes": frame.axes[1:].tolist(),
+        "axes": [_plain_row(row) for row in frame.axes[1:]],
         "members": [list(member) for member in members],
     }
 
@@ -208,12 +227,15 @@ def checked_members(
     """What a fit found: the frame, the members, and where the noise is known the scale of labels."""
     expected = "what a fit of an averaged belief returned"
     try:
+        if len(parameters["centre"]) == dim:
+            parameters = _with_time(parameters)
         centre, variation = (np.array(parameters[name], dtype=float) for name in ("centre", "variation"))
-        scale = np.array([inf if one is None else one for one in parameters["scale"]], dtype=float)
-        axes = np.array([[1.0] * dim, *parameters["axes"]], dtype=float)
+        scale = _row_of(parameters["scale"])
+        axes = np.array([[1.0] * dim + [inf], *map(_row_of, parameters["axes"])], dtype=float)
         members = [Member(*map(checked_count, member)) for member in parameters["members"]]
-        sound = all(column.shape == (dim,) for column in (centre, scale, variation))
-        sound = sound and axes.shape in ((1, dim), (2, dim)) and bool((axes > 0.0).all() and members)
+        sound = all(column.shape == (dim + 1,) for column in (centre, scale, variation))
+        sound = sound and len(axes) <= MOVING + 1 and axes.shape[1] == dim + 1
+        sound = sound and bool((axes > 0.0).all() and members)
         sound = sound and bool(np.isfinite(centre).all() and (scale > 0.0).all() and (variation >= 0.0).all())
         limits = (len(SHAPES), len(axes), len(NOISES))
         sound = sound and all(a < b for member in members for a, b in zip(member, limits, strict=True))
@@ -226,3 +248,19 @@ def checked_members(
     if not sound:
         expect.refuse("parameters", expected, parameters)
     return Frame(centre, scale, variation, axes), members, known
+
+
+def _with_time(parameters: dict[str, Any]) -> dict[str, Any]:
+    """What a fit found before time was an axis: it does not matter."""
+    added = {"centre": 0.0, "scale": 1.0, "variation": 0.0}
+    columns = {name: [*parameters[name], value] for name, value in added.items()}
+    return {**parameters, **columns, "axes": [[*row, None] for row in parameters["axes"]]}
+
+
+def _plain_row(row: Array) -> list[float | None]:
+    """A row of numbers, of which ∞ is None."""
+    return [None if one == inf else one for one in row.tolist()]
+
+
+def _row_of(plain: list[float | None]) -> Array:
+    return np.array([inf if one is None else one for one in plain], dtype=float)
