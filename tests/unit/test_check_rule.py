@@ -22,7 +22,7 @@ from breakeven import (
 from breakeven.errors import InvalidInput
 from breakeven.rules import rule_data, rule_of
 from breakeven.rules.check import expected_error
-from breakeven.values import Traits, View
+from breakeven.values import Traits, Verdict, View
 from breakeven.values.decision import QUANTILE_LEVELS
 
 
@@ -133,3 +133,17 @@ def test_the_error_of_quantiles_is_their_mean_distance_from_the_answer():
 def test_the_error_of_a_yes_or_no_is_the_chance_that_it_is_wrong():
     no, yes = (Prediction(answer, 0.1, 0.5, probability=0.05) for answer in (0.0, 1.0))
     assert (expected_error(no, "label"), expected_error(yes, "label")) == (0.05, 0.95)
+
+
+class Worth(Never):
+    """Declines everything, and says what a label is worth."""
+
+    worth: float = 0.0
+
+    def decide(self, view):
+        return Verdict(False, worth=self.worth)
+
+
+@pytest.mark.parametrize(("worth", "part"), [(0.0, 0.6), (0.4, 0.75), (0.8, 1.0), (1.9, 1.0)])
+def test_no_more_than_a_part_is_lost_for_good(worth, part):
+    assert chance(Check(Worth(worth=worth)), view()) == pytest.approx(part * chance(Check(Never()), view()))

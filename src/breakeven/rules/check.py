@@ -19,6 +19,7 @@ from breakeven.values.decision import QUANTILE_LEVELS
 
 CHECK_DRAWS = 2  # which of the round's random numbers checks use
 CHECK_SHARE = 0.07  # of the expected error, spent on coins: docs/trust.md says what that costs and finds
+NET_PART = 0.6  # of this share, at most: what coins may cost beyond what their labels are worth
 MOST_DOUBT = 10.0  # the evidence beyond which coins fall no more often
 
 
@@ -27,7 +28,8 @@ class Check(Wrapper):
 
     An arrival is drawn with the chance `share` · expected error / price, times the evidence against the
     belief, from 1 to 10. So what is spent on coins is on average this share of the error that is expected
-    where nobody asks. With a share of 0 only the labels that the rule buys test the belief.
+    where nobody asks. Where the rule says what a label is worth, they fall less often, so that no more than
+    0.6 of the share is lost for good. With a share of 0 only the labels that the rule buys test the belief.
 
     >>> from breakeven.rules import Value
     >>> Check(Value()).share
@@ -49,7 +51,7 @@ class Check(Wrapper):
     def decide(self, view: View) -> Verdict:
         """Yes if the arrival is drawn, else the rule's answer; nothing is drawn that may not be bought."""
         verdict = self.rule.decide(view)
-        chance = self._chance(view)
+        chance = self._chance(view, verdict.worth)
         if chance == 0.0 or self.rule.forbids(view) is not None:
             return verdict
         own = verdict.propensity
@@ -61,7 +63,7 @@ class Check(Wrapper):
         labeller = best_offer(self.rule.offers(view)).labeller
         return Verdict(True, verdict.threshold, "checked", together, verdict.worth, labeller)
 
-    def _chance(self, view: View) -> float:
+    def _chance(self, view: View, worth: float | None) -> float:
         """The chance of a coin; none falls before the belief is tested, or where it expects no error yet."""
         if view.evidence == 0.0 or self.share == 0.0:
             return 0.0
@@ -69,7 +71,9 @@ class Check(Wrapper):
         if not isfinite(error):
             return 0.0
         doubt = min(max(view.evidence, 1.0), MOST_DOUBT)
-        return min(1.0, self.share * doubt * error / view.price)
+        lost = 0.0 if worth is None else max(1.0 - worth / view.price, 0.0)  # of the price, for good
+        share = self.share * min(1.0, NET_PART / max(lost, NET_PART))
+        return min(1.0, share * doubt * error / view.price)
 
     def _expected_error(self, view: View) -> float:
         """Against f, or against labels, as the rule inside counts errors."""
