@@ -72,6 +72,9 @@ KINDS = {
     "checked-average": lambda: Learner(
         Averaged(2), Check(Value(60, scored="labels"), share=0.5), label_cost=0.3, seed=2
     ),
+    "average-with-time": lambda: Learner(
+        Averaged(2), Check(Value(60, scored="labels"), share=0.5), label_cost=0.1, seed=3
+    ),
     "recognised": lambda: Learner(
         Recognised(Averaged(2), AveragedShares(2), both=True), Check(Value(60)), label_cost=0.3
     ),
