@@ -54,7 +54,8 @@ class Recognised:
     def kind(self) -> LabelKind:
         """What labels are taken for, by those told."""
         enough = self.labels >= ENOUGH_TO_RECOGNISE and len(self._met) > self.both
-        return "yes/no" if enough and not self._others else "numbers"
+        known = enough or self.said == "yes/no"  # labels set aside are still known to be yes or no
+        return "yes/no" if known and not self._others else "numbers"
 
     @property
     def settled(self) -> bool:

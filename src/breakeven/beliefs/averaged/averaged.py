@@ -318,7 +318,8 @@ class Averaged(LabelledRows):
             centres = self._posterior.centres(seen)[self._targets, self._who]
             spreads = self._spreads * np.sqrt(seen.variance[self._who] + self._ratio(noise_std) * self._noise)
             targets = self._posterior.scale.targets(np.array([y]))[self._targets, 0]
-        return float(self._weights @ below((targets - centres) / spreads, self._degrees)), 0.0
+        share = float(self._weights @ below((targets - centres) / spreads, self._degrees))
+        return min(share, 1.0), 0.0  # rounding may lead beyond 1
 
     def _split(self, places: Array, y: Array, ratios: Array) -> int:
         """Where labels changed, by how likely the members make both parts; or where exceptions did."""

@@ -124,10 +124,12 @@ class CommonLabel:
         """The probability of a label below y, and of y itself."""
         share, y = self.look(point).prediction.probability, rounded(y)
         assert share is not None
-        below = share * (np.count_nonzero(self.others < y) + 0.5) / (len(self.others) + 1.0)
+        each = share / (len(self.others) + 1.0)  # of the exceptions so far, and of one more anywhere
+        lower = int(np.count_nonzero(self.others < y))
         if y == self.value:
-            return below, 1.0 - share
-        return below + (1.0 - share if y > self.value else 0.0), 0.0
+            return each * (lower + 0.5), 1.0 - share
+        equal = int(np.count_nonzero(self.others == y))
+        return each * lower + (1.0 - share if y > self.value else 0.0), each * (equal + 1)
 
     def saving(self, seen: SharesView, prediction: Prediction) -> Saving:
         """What a label would take off the errors."""

@@ -41,11 +41,13 @@ class AwaitedLabel(NamedTuple):
 
 
 class RowsRetreat(Struct):
-    """What a belief gave up when a label, named by its key, refuted it: labels told, members, and claims."""
+    """What a belief did when a label, named by its key, refuted it: labels set aside, and claims widened.
+
+    `widened` is the factor, 1 once a fit has ended it.
+    """
 
     key: int
     labels: list[tuple[Key, list[float], float | None, float]]
-    fitted: dict[str, Any] | None
     widened: float
 
 
@@ -304,12 +306,12 @@ class LabelledRows(NumberRows):
     def give_way(self, key: Key, outdated: int, widened: float) -> None:
         """Set labels aside, the first told, and the past arrivals with them; or make all claims wider.
 
-        Both last until the next fit, which looks at the labels that are left.
+        Claims are wider until the next fit. Labels stay aside, and a fit to those that are left is due.
         """
         assert key is not None
         told = zip(self._keys.all, self._rows, self._noises, self._labels, strict=True)
         aside = [(one, x.tolist(), noise, y) for one, x, noise, y in list(told)[:outdated]]
-        self._retreats = [*self._retreats, RowsRetreat(key, aside, self._plain_fit(), self._widened)]
+        self._retreats = [*self._retreats, RowsRetreat(key, aside, widened)]
         self._widened *= widened
         if outdated:
             self._keys = KeyList(list(self._keys.all)[outdated:])
@@ -321,16 +323,23 @@ class LabelledRows(NumberRows):
         self._begin_anew()
 
     def return_to(self, key: Key) -> None:
-        """Take back labels, members and claims that were given up because of this label."""
-        (retreat,) = (one for one in self._retreats if one.key == key)
-        self._retreats = [one for one in self._retreats if one.key != key]
-        self._keys = KeyList([*(one for one, _, _, _ in retreat.labels), *self._keys.all])
-        self._rows[:0] = [np.array(x) for _, x, _, _ in retreat.labels]
-        self._noises[:0] = [noise for _, _, noise, _ in retreat.labels]
-        self._labels[:0] = [y for _, _, _, y in retreat.labels]
-        self._widened = retreat.widened
-        self._changes += len(retreat.labels)
-        self._take_fit(retreat.fitted)
+        """Take back labels and claims that were given up because of this label.
+
+        Where a later alarm still stands, what lies before its change stays aside.
+        """
+        place = next(i for i, one in enumerate(self._retreats) if one.key == key)
+        retreat, later = self._retreats[place], self._retreats[place + 1 :]
+        self._retreats = [one for one in self._retreats if one is not retreat]
+        self._widened /= retreat.widened
+        standing = next((one for one in later if one.labels), None)
+        if standing is not None:
+            standing.labels[:0] = retreat.labels
+        elif retreat.labels:
+            self._keys = KeyList([*(one for one, _, _, _ in retreat.labels), *self._keys.all])
+            self._rows[:0] = [np.array(x) for _, x, _, _ in retreat.labels]
+            self._noises[:0] = [noise for _, _, noise, _ in retreat.labels]
+            self._labels[:0] = [y for _, _, _, y in retreat.labels]
+            self._fitted_at, self._changes = 0, self.labels
         self._begin_anew()
 
     def _set_aside(self, key: Key) -> tuple[list[Any], int] | None:
@@ -376,6 +385,8 @@ class LabelledRows(NumberRows):
         labels = self.labels if labels is None else expect.whole("labels", labels)
         self._fitted_at, self._changes = labels, abs(self.labels - labels)
         self._widened = 1.0
+        for retreat in self._retreats:
+            retreat.widened = 1.0
         self._begin_anew()
 
     @classmethod

@@ -29,6 +29,7 @@ LUCK = 2.0  # errors of a constant that are added to those of every member
 TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent
 ABOVE_ZERO = 1e-300
 HALVED_FROM = 200  # labels from which reading only half of an inverse is faster
+LEAST_SCALE = 0.1  # of a part of the labels, over that of all: a few that happen to be equal prove nothing
 SCALE_RANGE = 2.0 * log(100.0)  # the range of log s² before any label, where one world is weighed against two
 
 
@@ -238,11 +239,13 @@ def growing_evidence(K: Array, z: Array, amplitude: float | None) -> Array:
     from scipy.linalg import solve_triangular  # slow to import
     from scipy.special import gammaln
 
-    C = np.linalg.cholesky(K)
+    usual = float(np.mean(np.diag(K)))
+    C = np.linalg.cholesky(K + 1e-9 * usual * np.eye(len(z)))
     both = np.column_stack([np.ones(len(z)), z])
     a, u = solve_triangular(C, both, lower=True, check_finite=False).T
     certain, degrees = np.cumsum(a * a), np.arange(len(z)).astype(float)
-    quadratic = np.maximum(np.cumsum(u * u) - np.cumsum(a * u) ** 2 / certain, ABOVE_ZERO)
+    quadratic = np.cumsum(u * u) - np.cumsum(a * u) ** 2 / certain
+    quadratic = np.maximum(quadratic, degrees * LEAST_SCALE**2 * float(np.var(z)) / usual + ABOVE_ZERO)
     found = -np.cumsum(np.log(np.diag(C))) - 0.5 * np.log(certain) - log(float(np.ptp(z)) or 1.0)
     if amplitude is None:
         degrees[0] = 1.0  # one label says nothing of the scale, and is never a part by itself
