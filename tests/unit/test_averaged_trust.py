@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from breakeven import Averaged, AveragedShares, Check, Learner, RandomSelect
+from breakeven.beliefs import Recognised
 from breakeven.beliefs.averaged.posterior import growing_evidence
 from breakeven.beliefs.belief import Checkable
 from breakeven.testing.stream_runs import recorded
-from breakeven.values import Refuted
+from breakeven.values import Refuted, Told
+from breakeven.wire import event_from_json, to_json
 
 RULE = Check(RandomSelect(1.0), share=0.0)  # buys every label
 AROUND = 6  # labels by which the place of a change may be missed
@@ -147,3 +149,88 @@ def test_evidence_is_the_density_of_labels_given_those_before():
         variance = K[k, k] - K[k, :k] @ inverse @ K[k, :k] + open_there**2 / certain
         scale = np.sqrt(z[:k] @ P @ z[:k] / (k - 1) * variance)
         assert found[k + 1] - found[k] == pytest.approx(t.logpdf(z[k], k - 1, mean, scale))
+
+
+# -- corners -------------------------------------------------------------------------------------------------
+
+
+def test_ranks_among_equal_labels_can_be_written_and_replayed():
+    learner = Learner(Averaged(1), RULE, label_cost=1.0)
+    log = recorded(learner)
+    for i, x in enumerate(points(14)[:, :1]):
+        learner.tell(learner.decide(x).id, 3.0 if i in (7, 9, 12) else 0.0)
+    again = Learner.fold(event_from_json(to_json(event)) for event in log)
+    assert again.snapshot() == learner.snapshot()
+
+
+def test_a_label_far_out_is_replayed():
+    learner = Learner(Averaged(1, noise_std=0.1), RULE, label_cost=1.0)
+    log, rng = recorded(learner), np.random.default_rng(1)
+    for x in rng.normal(size=11):
+        learner.tell(learner.decide([x]).id, x + 0.1 * rng.normal())
+    learner.tell(learner.decide([0.0]).id, 1e4)
+    assert all(
+        0.0 <= event.rank <= 1.0 for event in log if isinstance(event, Told) and event.rank is not None
+    )
+    assert Learner.fold(log).snapshot() == learner.snapshot()
+
+
+@pytest.mark.parametrize("value", [0.0, 30.0])
+def test_exceptions_of_one_value_are_no_surprise(value):
+    for seed in range(4):
+        learner, rng = Learner(Averaged(1), RULE, label_cost=1.0), np.random.default_rng(seed)
+        for i, x in enumerate(rng.normal(size=(90, 1))):
+            y = value if i > 8 and rng.random() < 0.3 else 10.0
+            learner.tell(learner.decide(x).id, y)
+        assert learner.ledger.standing.alarms == 0
+
+
+@pytest.mark.parametrize("part", [slice(3), slice(-3, None)])
+def test_three_equal_labels_are_rarely_taken_for_a_change(part):
+    found = 0
+    for seed in range(8):
+        rng, belief = np.random.default_rng(seed), Averaged(2)
+        labels = rng.integers(1, 6, 30).astype(float)
+        labels[part] = 4.0
+        for x, y in zip(points(30, seed=seed), labels, strict=True):
+            belief.learn(belief.point(x), y)
+        belief.adopt(belief.fit(belief.fit_job(), rng))
+        found += belief.outdated() > 0
+    assert found <= 1
+
+
+def grown(count):
+    belief, rng = Averaged(2), np.random.default_rng(0)
+    for key, x in enumerate(points(count), start=1):
+        belief.learn(belief.point(x), smooth(x, rng), key)
+    belief.adopt(belief.fit(belief.fit_job(), rng))
+    return belief
+
+
+def test_alarms_are_taken_back_in_any_order():
+    belief = grown(40)
+    x = belief.point([0.3, 0.1])
+    before = belief.predict(x)
+    belief.give_way(39, 0, 1.5)
+    belief.give_way(40, 0, 2.0)
+    belief.return_to(39)
+    belief.return_to(40)
+    assert belief.predict(x) == before
+    belief.give_way(30, 10, 1.0)
+    belief.give_way(40, 10, 1.0)
+    belief.return_to(30)
+    assert list(belief._keys.all) == list(range(21, 41))  # the later alarm still stands
+    belief.return_to(40)
+    assert list(belief._keys.all) == list(range(1, 41))
+    assert belief.fit_due(warm=True)
+
+
+def test_labels_set_aside_are_still_known_to_be_yes_or_no():
+    belief = Recognised(Averaged(1), AveragedShares(1), both=True)
+    learner = Learner(belief, RULE, label_cost=0.1)
+    for i, x in enumerate(points(20)[:, :1]):
+        learner.tell(learner.decide(x).id, float(i % 3 == 0))
+    belief = learner.belief
+    assert belief.kind == "yes/no"
+    belief.give_way(20, 17, 1.0)
+    assert belief.kind == "yes/no"

@@ -29,7 +29,7 @@ LUCK = 2.0  # errors of a constant that are added to those of every member
 TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent
 ABOVE_ZERO = 1e-300
 HALVED_FROM = 200  # labels from which reading only half of an inverse is faster
-LEAST_SCALE = 0.1  # of a part of the labels, over that of all: a few that happen to be equal prove nothing
+LEAST_SCALE = 0.5  # of a part of the labels, over that of all: a few that happen to be equal prove nothing
 SCALE_RANGE = 2.0 * log(100.0)  # the range of log s² before any label, where one world is weighed against two
 
 
