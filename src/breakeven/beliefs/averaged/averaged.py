@@ -526,12 +526,14 @@ class Averaged(LabelledRows):
         }
 
     def _plain_fit(self) -> dict[str, Any] | None:
+        """What the last fit found, as plain data."""
         if self._frame is None:
             return None
         found = plain_members(self._frame, self._members, self._known)
         return found if self._rare is None else {**found, "rare": plain_members(*self._rare, None)}
 
     def _take_fit(self, found: dict[str, Any] | None) -> None:
+        """Take up what `_plain_fit` gave; raises where its parts do not fit together."""
         if found is None:
             self._frame, self._members, self._known, self._rare = None, [], None, None
             return

@@ -357,9 +357,11 @@ class AveragedShares(LabelledRows):
         return {**self.rows_state(), "fitted": self._plain_fit()}
 
     def _plain_fit(self) -> dict[str, Any] | None:
+        """What the last fit found, as plain data."""
         return None if self._frame is None else plain_members(self._frame, self._members, None)
 
     def _take_fit(self, found: dict[str, Any] | None) -> None:
+        """Take up what `_plain_fit` gave; raises where its parts do not fit together."""
         if found is None:
             self._frame, self._members = None, []
             return

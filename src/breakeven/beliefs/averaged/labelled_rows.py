@@ -88,14 +88,6 @@ class LabelledRows(NumberRows):
         """Labels went, or other members came: begin anew."""
         raise NotImplementedError
 
-    def _plain_fit(self) -> dict[str, Any] | None:
-        """What the last fit found, as plain data."""
-        raise NotImplementedError
-
-    def _take_fit(self, found: dict[str, Any] | None) -> None:
-        """Take up what `_plain_fit` gave; raises where its parts do not fit together."""
-        raise NotImplementedError
-
     def _split(self, places: Array, y: Array, ratios: Array) -> int:
         """How many of these labels lie before a change; 0 where there is none."""
         raise NotImplementedError
