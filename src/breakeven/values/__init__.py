@@ -23,7 +23,7 @@ from breakeven.values.events import (
     Told,
     Withdrawn,
 )
-from breakeven.values.exhibit import Cell, Chart, Figure, Line, Note, Section, Table
+from breakeven.values.exhibit import Cell, Chart, Figure, Line, Mark, Note, Section, Table
 from breakeven.values.standing import IN_DOUBT, Standing
 from breakeven.values.sums import NO_SUM, ExactSum
 from breakeven.values.view import COMING, UNKNOWN, Labeller, Saving, Traits, Verdict, View, best_offer
@@ -58,6 +58,7 @@ __all__ = [
     "Labeller",
     "Learnt",
     "Line",
+    "Mark",
     "Note",
     "Offer",
     "Prediction",
