@@ -55,7 +55,7 @@ def loaded_by(code):
     return set(done.stdout.split())
 
 
-SLOW = {"scipy.optimize", "scipy.special", "numba", "sklearn", "matplotlib", "statistics", "plotly", "polars"}
+SLOW = {"scipy.optimize", "scipy.special", "numba", "sklearn", "matplotlib", "statistics", "polars"}
 SLOW |= {"starlette", "river", "skactiveml", "torch"}
 
 

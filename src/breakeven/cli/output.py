@@ -30,7 +30,10 @@ DoneOfAll = Callable[[int, int | None], None]
 DoneByName = Callable[[str, int, int], None]
 
 LINE_WIDTH = 80
-WAY_COLUMNS = ("labels", "spend", "mean error", "where not asked", "total")
+WAY_COLUMNS = ("labels", "spend", "error", "not asked", "total")
+ABOUT_COLUMNS = (
+    "error: its mean over all cases; not asked: over those not labelled; saves: how much less {} costs."
+)
 COST_COLUMNS = ("labels", "total", "everyone", "no one *", "at random")
 
 
@@ -103,8 +106,8 @@ def _as_plain(value: Any) -> Any:
 def table_of_ways(
     rows: "Sequence[BillRow]", own: "BillRow | None" = None, *, intervals: bool = False
 ) -> list[str]:
-    """A row for each way to go about the stream; beside each, what the `own` way saves against it."""
-    head = ("", *WAY_COLUMNS, *(() if own is None else (f"{own.name} saves",)))
+    """A row for each way to go about the stream; `saves` is what the `own` way saves against it."""
+    head = ("", *WAY_COLUMNS, *(() if own is None else ("saves",)))
     head += ("total from", "to") if intervals else ()
     return table([head, *((*cells(row, own), *(_interval(row) if intervals else ())) for row in rows)])
 
@@ -113,13 +116,13 @@ def cells(row: "BillRow", own: "BillRow | None" = None) -> tuple[str, ...]:
     """One row of the table.
 
     >>> from breakeven.values import BillRow
-    >>> row = BillRow(name="label no one *", labels=0, spend=0, mean_error=0.25, total=100, unasked_error=0.25)
+    >>> row = BillRow(name="label no one *", labels=0, spend=0, mean_error=0.25, total=100)
     >>> cells(row, BillRow(name="breakeven", labels=6, spend=60, mean_error=0.1, total=75))
-    ('label no one *', '0', '0', '0.25', '0.25', '100', '25 (25%)')
+    ('label no one *', '0', '0', '0.25', '', '100', '25 (25%)')
     """
     unasked = "" if row.unasked_error is None else f"{row.unasked_error:.4g}"
     numbers = amount(row.spend), f"{row.mean_error:.4g}", unasked, amount(row.total)
-    saved = ()
+    saved: tuple[str, ...] = ()
     if own is not None:
         saved = ("",) if row.name == own.name else (with_share(row.total - own.total, row.total),)
     return row.name, f"{row.labels:,.1f}".removesuffix(".0"), *numbers, *saved

@@ -8,6 +8,7 @@ from msgspec import to_builtins
 
 from breakeven.beliefs.gp import KernelName
 from breakeven.cli.output import (
+    ABOUT_COLUMNS,
     AsJson,
     amount,
     bar,
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
 def plan(
     rounds: Annotated[int, typer.Option(help="Arrivals expected.")],
-    cost: Annotated[float | None, typer.Option(help="What a label costs, unless there are labellers.")] = None,
+    cost: Annotated[
+        float | None, typer.Option(help="What a label costs, unless there are labellers.")
+    ] = None,
     noise_std: Annotated[
         float | None,
         typer.Option(help="Standard deviation of label noise, unless there is a --share."),
@@ -81,8 +84,8 @@ def plan(
     labeller: Annotated[
         list[str] | None,
         typer.Option(
-            help="Who gives labels, instead of --cost: name, cost and noise, such as nurse:2:3.0; may be given "
-            "several times.",
+            help="Who gives labels, instead of --cost: name, cost and noise, such as nurse:2:3.0; may be "
+            "given several times.",
             metavar="NAME:COST:NOISE",
         ),
     ] = None,
@@ -149,8 +152,10 @@ def _noise(noise_std: float | None, share: float | None, labellers: dict[str, La
 
 def _headline(found: "Plan") -> str:
     own = _own(found)
-    return headline(own, compared(own, found.rows)).replace("You would have saved", "You would save").replace(
-        "would have been", "would be"
+    return (
+        headline(own, compared(own, found.rows))
+        .replace("You would have saved", "You would save")
+        .replace("would have been", "would be")
     )
 
 
@@ -170,7 +175,7 @@ def _words(found: "Plan") -> str:
         [*_limits(found.prospect)],
         table_of_ways(found.rows, own),
         filled([f"{_headline(found)}.", *_break_even(found)]),
-        filled(_errors(found.prospect)),
+        filled([ABOUT_COLUMNS.format(own.name), *_errors(found.prospect)]),
         filled([_proof(found.prospect)]),
         table([("", "labels", "total"), *_bounds(found)]),
         ["Totals at other costs of a label (< is yours):", *table_of_costs(found.sweep, found.prospect.cost)],
@@ -182,7 +187,10 @@ def _limits(prospect: "Prospect") -> list[str]:
     """What else was asked for, a line each."""
     said = []
     if prospect.labellers:
-        some = [f"{name} {amount(one.cost)} (noise {amount(one.noise_std)})" for name, one in prospect.labellers.items()]
+        some = [
+            f"{name} {amount(one.cost)} (noise {amount(one.noise_std)})"
+            for name, one in prospect.labellers.items()
+        ]
         said.append(f"Labellers: {', '.join(some)}")
     if prospect.budget is not None:
         said.append(f"Budget: at most {amount(prospect.budget)} in all")
@@ -215,8 +223,8 @@ def _errors(prospect: "Prospect") -> list[str]:
         ]
     if prospect.labellers:
         return [
-            "Errors are against f: a labelled arrival is answered by the prediction that knows its label, any "
-            "other by the prediction without.",
+            "Errors are against f: a labelled arrival is answered by the prediction that knows its label, "
+            "any other by the prediction without.",
             ABOUT_NO_ONE if errors.even else ABOUT_NO_ONE_UNEVEN,
         ]
     noise = amount(expected_error(errors.level) * prospect.noise_std)

@@ -16,6 +16,7 @@ from msgspec.structs import FieldInfo, fields
 
 from breakeven.cli.failures import interruptible
 from breakeven.cli.output import (
+    ABOUT_COLUMNS,
     AsJson,
     as_line,
     filled,
@@ -183,11 +184,11 @@ def _first(outcome: "Outcome") -> str:
     return "\n".join(
         [
             *filled(outcome.warnings),
-            f"{as_line(run.cases.name)}: {cases} in {run.seconds:.1f} s{''.join(f'; {one}' for one in units)}",
+            "; ".join([f"{as_line(run.cases.name)}: {cases} in {run.seconds:.1f} s", *units]),
             "",
             *table_of_ways(outcome.rows, outcome.own_row),
             "",
-            *filled(outcome.notes),
+            *filled([ABOUT_COLUMNS.format(outcome.own_row.name), *outcome.notes]),
         ]
     )
 

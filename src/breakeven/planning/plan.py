@@ -6,7 +6,7 @@ The paper's errors are against f, at every arrival; so its rule has a second row
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -17,7 +17,7 @@ from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.planning.prospect import Prospect, Proven, proven, stream_of
 from breakeven.planning.streams import Stream
-from breakeven.rules import Audit, Budget, Draws, RandomSelect, Rule, Threshold, Value, checked
+from breakeven.rules import Audit, Budget, Draws, Never, RandomSelect, Rule, Threshold, Value, checked
 from breakeven.simulate import simulate
 from breakeven.values import EVEN, BillRow, Sweep, counted, expected_error
 from breakeven.values.bill import (
@@ -62,6 +62,7 @@ class _Trial(NamedTuple):
 
 def plan(prospect: Prospect, progress: RunsDone | None = None) -> Plan:
     """Simulate what is expected."""
+    prospect.check_money()
     factors = [one for one in COST_FACTORS if can_cost(np.array([prospect.cost]), one)]
     whole = prospect.trials * (2 * len(factors) + 1)
     done = iter(range(1, whole + 1))
@@ -107,7 +108,8 @@ class _Played(NamedTuple):
 
 
 def _trial(prospect: Prospect, factors: list[float], stream: Stream, passed: Callable[[], None]) -> _Trial:
-    points, rows = {}, []
+    points: dict[float, PricePoint] = {}
+    rows: list[BillRow] = []
     for factor in factors:
         found = _ways(prospect.at_cost(factor), stream, passed)
         points[factor] = PricePoint(
@@ -219,10 +221,11 @@ def _row(
 
 def _value(prospect: Prospect) -> Learner:
     """What `breakeven simulate` runs by default, with the noise known."""
-    scored = "truth" if prospect.labellers else "labels"
-    rule = checked(
-        Value(horizon=prospect.rounds, scored=scored), None, averaged=prospect.dim is not None  # type: ignore[arg-type]
-    )
+    scored: Literal["truth", "labels"] = "truth" if prospect.labellers else "labels"
+    value = Value(horizon=prospect.rounds, scored=scored)
+    rule = checked(value, None, averaged=prospect.dim is not None)
+    if not prospect.can_pay:
+        return _learner(_belief(prospect), Never(), prospect)
     if prospect.audit is not None:
         bound = LARGEST_ANSWER if prospect.dim is None else FAR_OFF
         rule = Audit(rule, prospect.audit, bound=bound)
@@ -236,9 +239,7 @@ def _belief(prospect: Prospect) -> Belief:
     if prospect.share is not None:
         return TypeShares(prior_strength="learn", level=level, forgetting=prospect.forgetting)
     if prospect.dim is None:
-        return TypeMeans(
-            prospect.noise_std, prior_std="learn", level=level, forgetting=prospect.forgetting
-        )
+        return TypeMeans(prospect.noise_std, prior_std="learn", level=level, forgetting=prospect.forgetting)
     return Averaged(prospect.dim, prospect.noise_std, level)
 
 

@@ -95,7 +95,9 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     def _check_labellers(self) -> None:
         """Labellers have their own noise, and numbers for labels."""
         if self.share is not None:
-            expect.refuse("labeller", "none beside a share: yes/no labels have no other noise", list(self.labellers))
+            expect.refuse(
+                "labeller", "none beside a share: yes/no labels have no other noise", list(self.labellers)
+            )
         if isnan(self.noise_std):
             force_setattr(self, "noise_std", self.asked.noise_std)
 
@@ -114,7 +116,22 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def asked(self) -> Offer:
         """The labeller who gives most information for the money."""
-        return best_offer(Offer(one.cost, one.noise_std, name, one.cost) for name, one in self.labellers.items())
+        return best_offer(
+            Offer(one.cost, one.noise_std, name, one.cost) for name, one in self.labellers.items()
+        )
+
+    @property
+    def can_pay(self) -> bool:
+        """Whether the budget pays for a label at all."""
+        least = min((one.cost for one in self.labellers.values()), default=self.cost)
+        limits = (self.budget, None if self.per is None else self.per[0])
+        return all(money is None or money >= least for money in limits)
+
+    def check_money(self) -> None:
+        """Raise unless the budget pays for at least one label."""
+        if not self.can_pay:
+            money = self.budget if self.per is None else self.per
+            expect.refuse("budget", f"at least {self.cost:g}, the cost of one label", money)
 
     def at_cost(self, factor: float) -> "Prospect":
         """The same, with every label at `factor` times its cost."""

@@ -37,6 +37,12 @@ function element(name, attributes = {}, text = null) {
   return made;
 }
 
+// As much of some words as has room.
+function cut(words, room) {
+  const most = Math.max(3, Math.floor(room / (LETTER + 0.6)));
+  return words.length <= most ? words : `${words.slice(0, most - 1)}…`;
+}
+
 // Where a value lies between two pixels.
 function scaleOf(axis, from, to) {
   const at = axis.log ? Math.log10 : (value) => value;
@@ -134,9 +140,10 @@ function drawAxes(chart, frame, x, y, svg) {
     svg.append(element("line", { class: "grid", x1: place, x2: place, y1: top, y2: bottom }));
     svg.append(element("text", { class: "tick x", x: middle, y: bottom + 18, "text-anchor": "middle" }, text));
   }
-  svg.append(element("text", { class: "name", x: 0, y: SMALL }, chart.y.label));
+  const whole = right + RIGHT;
+  svg.append(element("text", { class: "name", x: 0, y: SMALL }, cut(chart.y.label, whole)));
   const under = { class: "name", x: (left + right) / 2, y: bottom + 38, "text-anchor": "middle" };
-  svg.append(element("text", under, chart.x.label));
+  svg.append(element("text", under, cut(chart.x.label, right - left)));
 }
 
 // Vertical lines with words beside them; words that would lie on others are left out.
@@ -263,6 +270,21 @@ const again = new ResizeObserver((seen) => seen.forEach(({ target }) => {
 boxes.forEach((box) => again.observe(box));
 
 // -- printing, other costs, copying ---------------------------------------------------------------------------
+
+// A picture of its own, with the rules of this page in it.
+document.querySelectorAll("button.save").forEach((button) => button.addEventListener("click", () => {
+  const box = button.closest("figure").querySelector("[data-chart]");
+  const picture = box.querySelector(":scope > svg").cloneNode(true);
+  const style = element("style", {}, document.querySelector("style").textContent);
+  picture.setAttribute("xmlns", SVG);
+  picture.setAttribute("class", "chart");
+  picture.prepend(style);
+  const link = document.createElement("a");
+  const address = URL.createObjectURL(new Blob([picture.outerHTML], { type: "image/svg+xml" }));
+  Object.assign(link, { href: address, download: `${box.dataset.chart}.svg` });
+  link.click();
+  URL.revokeObjectURL(address);
+}));
 
 const folds = [...document.querySelectorAll("details")];
 addEventListener("beforeprint", () => folds.forEach((fold) => {

@@ -4,6 +4,7 @@ The bills at other costs are computed beforehand and worded here; the page's scr
 chosen cost in their place.
 """
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -27,16 +28,16 @@ def minus(words: str) -> str:
     >>> minus("-8 (-1.2%)")
     '−8 (−1.2%)'
     """
-    return words.replace("(-", "(−").replace(" -", " −").removeprefix("-").join(
-        ["−" if words.startswith("-") else "", ""]
-    )
+    return re.sub(r"(^|[( ])-(?=\d)", r"\1−", words)
 
 
 def answer(bill: Bill) -> str:
     """What comes first: what must be known before anything else, the headline and the break-even costs."""
     warnings = joined(f'<p class="warning" role="note">{marked(one)}</p>' for one in bill.warnings)
     costs = joined(f"<li>{marked(one)}</li>" for one in bill.break_even)
-    there = f'<ul class="break-even" aria-label="Break-even costs">\n{costs}\n</ul>' if bill.break_even else ""
+    there = (
+        f'<ul class="break-even" aria-label="Break-even costs">\n{costs}\n</ul>' if bill.break_even else ""
+    )
     return f"""{warnings}
 <p class="overline">{escape(bill.title)}</p>
 <h1>{escape(bill.headline)}</h1>
@@ -78,14 +79,19 @@ def _wide(name: str) -> str:
 def _row(row: BillRow, own: BillRow, columns: list[str]) -> str:
     chosen = row.name == own.name
     saved = "" if chosen else with_share(row.total - own.total, row.total)
-    cells = [shown(row.labels), shown(row.spend), shown(row.mean_error), shown(row.unasked_error), _total(row)]
+    cells = [
+        shown(row.labels),
+        shown(row.spend),
+        shown(row.mean_error),
+        shown(row.unasked_error),
+        _total(row),
+    ]
     numbers = "".join(
         f'<td class="number{_wide(name)}">{cell}</td>' for name, cell in zip(columns, cells, strict=True)
     )
     mark = ' class="chosen" aria-current="true"' if chosen else ""
-    return (
-        f'<tr{mark}><th scope="row">{escape(row.name)}</th>{numbers}<td class="number">{minus(saved)}</td></tr>'
-    )
+    name = f'<th scope="row">{escape(row.name)}</th>'
+    return f'<tr{mark}>{name}{numbers}<td class="number">{minus(saved)}</td></tr>'
 
 
 def _total(row: BillRow) -> str:

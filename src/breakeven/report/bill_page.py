@@ -92,7 +92,9 @@ def _figure(figure: Figure, *, alone: bool) -> str:
 <div class="charts">
 {joined(_chart(figure, chart) for chart in figure.charts)}
 </div>
-{caption}{fold("The numbers", table_box(figure.data)) if figure.data.rows else ""}
+{caption}<p class="below"><button type="button" class="save" \
+aria-label="Save the picture: {escape(figure.title)}">Save the picture</button></p>
+{fold("The numbers", table_box(figure.data)) if figure.data.rows else ""}
 </figure>"""
 
 
@@ -115,7 +117,8 @@ means over these orders; below a total is the 95% interval of its mean.</p>
 def _configuration(text: str) -> str:
     inside = f"""<p class="copying"><button type="button" id="copy">Copy</button>\
 <span id="copied" role="status"></span></p>
-<pre tabindex="0" aria-label="Configuration" role="region"><code id="configuration">{escape(text)}</code></pre>"""
+<pre tabindex="0" aria-label="Configuration" role="region">\
+<code id="configuration">{escape(text)}</code></pre>"""
     return f"<section>\n<h2>To go on from here</h2>\n{fold('Configuration to copy', inside)}\n</section>"
 
 

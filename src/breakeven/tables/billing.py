@@ -63,9 +63,7 @@ def _everyone(cases: Cases, options: Options) -> list[BillRow]:
     rows = []
     for name, one in options.labellers.items():
         error = float(counted(one.noise_std * draws, options.errors.level).sum())
-        rows.append(
-            _row(f"{EVERYONE}: {name}", cases, options, len(cases), one.cost * len(cases), error)
-        )
+        rows.append(_row(f"{EVERYONE}: {name}", cases, options, len(cases), one.cost * len(cases), error))
     return sorted(rows, key=lambda row: row.total)
 
 

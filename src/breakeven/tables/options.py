@@ -110,15 +110,15 @@ class Options(Struct, frozen=True, kw_only=True):
     forgetting: Annotated[
         Number,
         Meta(
-            description="After so many cases a label counts half: for types, or with --kernel; the default for "
-            "features finds changes by itself."
+            description="After so many cases a label counts half: for types, or with --kernel; the default "
+            "for features finds changes by itself."
         ),
     ] = None
     labeller: Annotated[
         tuple[str, ...] | None,
         Meta(
-            description="Who gives labels, instead of --cost: name, cost and standard deviation of the noise, "
-            "such as nurse:2:3.0; may be given several times.",
+            description="Who gives labels, instead of --cost: name, cost and standard deviation of the "
+            "noise, such as nurse:2:3.0; may be given several times.",
             extra={"metavar": "NAME:COST:NOISE"},
         ),
     ] = None
@@ -252,7 +252,9 @@ class Options(Struct, frozen=True, kw_only=True):
     @property
     def asked(self) -> Offer:
         """The labeller who gives most information for the money."""
-        return best_offer(Offer(one.cost, one.noise_std, name, one.cost) for name, one in self.labellers.items())
+        return best_offer(
+            Offer(one.cost, one.noise_std, name, one.cost) for name, one in self.labellers.items()
+        )
 
     @property
     def error_costs(self) -> dict[str, Any]:

@@ -220,7 +220,9 @@ class Outcome:
             "notes": self.notes,
             "noise_std": final_noise(run),
             "standing": run.learner.ledger.standing,
-            "refuted": [{"case": one.round, "outdated": one.outdated, "widened": one.widened} for one in run.refuted],
+            "refuted": [
+                {"case": one.round, "outdated": one.outdated, "widened": one.widened} for one in run.refuted
+            ],
             "stretches": stretches(run).to_dicts(),
             "audit": run.learner.ledger.audit,
             "options": run.options,

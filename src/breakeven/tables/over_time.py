@@ -30,10 +30,13 @@ def over_time(run: TableRun) -> Section:
     marks = [Mark(float(one.round), "belief refuted") for one in run.refuted]
     figures: list[Figure | None] = [_money(run, marks)]
     figures += [_chart(run, found, name, marks) for name in (LABELLED_SHARE, UNASKED_ERROR, HELD)]
-    text = [f"The stream in {found.height} stretches of about {found['cases'][0]:,} cases, one after the other."]
+    text = [
+        f"The stream in {found.height} stretches of about {found['cases'][0]:,} cases, one after the other."
+    ]
     if found[HELD].null_count() < found.height:
         text.append(
-            "An interval was made before its label was looked at, labelled or not; 95 in 100 should hold theirs."
+            "An interval was made before its label was looked at, labelled or not; 95 in 100 should "
+            "hold theirs."
         )
     standing = run.learner.ledger.standing
     if standing is not None:
@@ -72,7 +75,9 @@ def stretches(run: TableRun) -> pl.DataFrame:
     inside = (pl.col("normal_score").abs() <= STD_95).cast(pl.Float64)
     error = pl.col("error").filter(UNLABELLED)
     return (
-        run.decisions.with_columns(case=pl.row_index() + 1, place=pl.row_index().cast(pl.Int64) * parts // count)
+        run.decisions.with_columns(
+            case=pl.row_index() + 1, place=pl.row_index().cast(pl.Int64) * parts // count
+        )
         .group_by("place")
         .agg(
             pl.col("case").min().alias("from case"),

@@ -5,7 +5,7 @@ that do not look at what a label costs get as much money as our rule spent.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import fsum, sqrt
 from typing import NamedTuple
 
@@ -35,15 +35,15 @@ from breakeven.values.bill import (
 COMPARED_RULES = ("value", "threshold", "variable")
 MOST_UNSURE = "where most unsure, same money"
 ABOUT_RULES = {
-    "the paper's threshold": "labels where the uncertainty lies above the threshold of Cai & Kandasamy (2023), "
-    "at its scale λ = 1",
+    "the paper's threshold": "labels where the uncertainty lies above the threshold of Cai & Kandasamy "
+    "(2023), at its scale λ = 1",
     MOST_UNSURE: "labels where the uncertainty lies above a limit that moves with every answer (variable "
     "uncertainty, Žliobaitė et al. 2014), within the same money",
 }
 
 SUM_DRIFT = 1e-9  # by which sums of many costs may be off, at most
 FORCED_DRAW = -1.0  # the draw of a round that is labelled whatever its chance
-MOST_STEPS = 10  # costs on either side of the own one, each a factor of `COST_STEP` from the next
+COSTS_A_SIDE = 10  # costs on either side of the own one, each a factor of `COST_STEP` from the next
 HARDLY_ANY, HARDLY_ANY_SHARE = 5, 0.01  # labels, and their part of the cases: as good as no one is labelled
 CLOSE_ENOUGH = 1.5  # the factor between two costs that are run around a break-even cost
 
@@ -53,7 +53,7 @@ class Stopped(Exception):
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """What all errands are about: the cases, the part of them on which other costs are run, and the options."""
+    """What all errands are about: the cases, the part of them for other costs, and the options."""
 
     cases: Cases
     sample: Cases
@@ -138,7 +138,6 @@ class OneOrder(Struct, frozen=True):
 
 
 Errand = OneRule | OneCost | OneOrder
-Errands = Sequence[OneRule] | Sequence[OneCost] | Sequence[OneOrder]
 
 
 class Runner:
@@ -203,7 +202,8 @@ def at_random_for(cases: Cases, options: Options, seeds: Cases | None, money: fl
 
 def affordable(cases: Cases, options: Options, budget: float | None) -> Options:
     """The options with a budget; a budget below the cost of the first label buys nothing."""
-    if budget is not None and budget < cases.label_costs(options.base_cost)[0]:
+    first = cases.label_costs(options.base_cost)[0]
+    if (budget is not None and budget < first) or (options.per is not None and options.per[0] < first):
         return options.but(rule="never", budget=None, per=None)
     return options.but(budget=budget)
 
@@ -287,7 +287,7 @@ class CostSearch:
         return ends or self._closer(break_even(list(self.points.values())))
 
     def _can_run(self, factor: float) -> bool:
-        steps = COST_STEP**MOST_STEPS
+        steps = COST_STEP**COSTS_A_SIDE
         return 1.0 / steps <= factor <= steps and can_cost(self._costs, factor)
 
     @property

@@ -34,8 +34,8 @@ class TableRun(msgspec.Struct, frozen=True, kw_only=True):
     """How a stream went: what was decided on each case, and the learner afterwards, to go on with.
 
     `noise_from` says in words where the noise of labels comes from. `turns` are the rounds in which labels
-    were taken for yes/no labels, or for numbers again, where nobody had said what they are, and `refuted` says
-    when labels refuted the belief and what it did.
+    were taken for yes/no labels, or for numbers again, where nobody had said what they are, and `refuted`
+    says when labels refuted the belief and what it did.
     """
 
     cases: Cases

@@ -1,6 +1,6 @@
 """Everything that is asked of one table, in order: the bill first, then what it is compared with."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
@@ -10,7 +10,7 @@ from breakeven.tables.outcome import Outcome
 from breakeven.tables.rivals import (
     COMPARED_RULES,
     CostSearch,
-    Errands,
+    Errand,
     OneCost,
     OneOrder,
     OneRule,
@@ -105,9 +105,7 @@ class _Besides:
         self, outcome: Outcome, setting: Setting, stop: Callable[[], bool], announce: Estimated
     ) -> None:
         self._outcome, self._setting, self._stop = outcome, setting, stop
-        self._rules = other_rules(
-            setting.cases, setting.options, setting.seeds, spent_by(outcome.run)
-        )
+        self._rules = other_rules(setting.cases, setting.options, setting.seeds, spent_by(outcome.run))
         self._seconds = seconds_besides(setting, outcome.run.seconds)
         self._cores = self._worth_using()
         if self._seconds / self._cores >= LONG:
@@ -154,7 +152,7 @@ class _Besides:
         if self._shown is not None:
             self._shown(min(self._done, self._whole), self._whole, 0.0)
 
-    def _results(self, crew: Crew, errands: Errands) -> Iterator[Any]:
+    def _results(self, crew: Crew, errands: Sequence[Errand]) -> Iterator[Any]:
         """Each result; the bar moves to where it must be by then, whatever was told on the way."""
         aim = self._done
         for errand, found in zip(errands, crew.results(errands), strict=True):
@@ -182,7 +180,9 @@ class _Besides:
             kept = [one for one in factors if not rerun or (one == 1.0 and not setting.sampled)]
             search.points |= {one: priced(outcome.run, one, at_random) for one in kept}
             asked = [one for one in factors if one not in kept]
-            for factor, point in zip(asked, self._results(crew, [OneCost(one) for one in asked]), strict=True):
+            for factor, point in zip(
+                asked, self._results(crew, [OneCost(one) for one in asked]), strict=True
+            ):
                 search.points[factor] = point
                 outcome.points = list(search.points.values())
             outcome.points = list(search.points.values())

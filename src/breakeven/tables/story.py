@@ -83,17 +83,21 @@ def about_limits(run: TableRun) -> list[str]:
         said.append(f"In no {options.per[1]:,} cases in a row was more than {most} spent on labels.")
     if (audit := ledger.audit) is not None:
         said.append(
-            f"Audit: {audit.audited:,} of {audit.declined:,} cases that the rule declined were labelled all the "
-            f"same, drawn at random. By these alone the mean error where nobody asked is between "
-            f"{amount(audit.absolute.low)} and {amount(audit.absolute.high)} ({audit.level:.0%}), if no answer is "
-            f"further off than {amount(audit.assumption.bound)}."
+            f"Audit: {audit.audited:,} of {audit.declined:,} cases that the rule declined were labelled all "
+            f"the same, drawn at random. By these alone the mean error where nobody asked is between "
+            f"{amount(audit.absolute.low)} and {amount(audit.absolute.high)} ({audit.level:.0%}), if no "
+            f"answer is further off than {amount(audit.assumption.bound)}."
         )
     if options.labeller is not None:
         counts = run.decisions.filter(LABELLED).group_by("labeller").len().sort("labeller").collect()
-        asked = listed([f"{name} for {count:,}" for name, count in counts.iter_rows()]) if counts.height else "no one"
+        asked = (
+            listed([f"{name} for {count:,}" for name, count in counts.iter_rows()])
+            if counts.height
+            else "no one"
+        )
         said.append(
-            "The labels of the table stand for the truth: what a labeller says is drawn around it, with the noise "
-            f"given. A labelled case is answered by the prediction that knows this. Asked: {asked}."
+            "The labels of the table stand for the truth: what a labeller says is drawn around it, with the "
+            f"noise given. A labelled case is answered by the prediction that knows this. Asked: {asked}."
         )
     return said
 
@@ -108,7 +112,9 @@ def lead(run: TableRun, own: BillRow, found: Comparison) -> str:
     )
     if own.unasked_error is not None and own.labels:
         said += f" and {amount(own.unasked_error)}{unit} where nobody asked"
-    said += f": {_money(run, own.total)} in all. {_sentence(doing(found.than))} costs {_money(run, found.total)}."
+    said += (
+        f": {_money(run, own.total)} in all. {_sentence(doing(found.than))} costs {_money(run, found.total)}."
+    )
     if found.saved < 0.0 and found.than == NO_ONE.removesuffix(" *"):
         said += " Its single answer is known only afterwards and counted here as free."
     return said
@@ -138,12 +144,12 @@ def about_errors(run: TableRun) -> str:
         return f"{said} The noise of labels was given: a standard deviation of {amount(noise_std)}."
     between = run.learner.belief.describe().get("noise_between")
     words = f"about {amount(noise_std)}"
-    if between is not None:
+    if between is not None and amount(between[0]) != amount(between[1]):
         words = f"between {amount(between[0])} and {amount(between[1])}"
     return (
-        f"{said} The noise of labels is not known: fitted to the labels bought ({run.noise_from}), its standard "
-        f"deviation is {words} for an average case; errors may lie below what that suggests where labels "
-        "scatter less."
+        f"{said} The noise of labels is not known: fitted to the labels bought ({run.noise_from}), its "
+        f"standard deviation is {words} for an average case; errors may lie below what that suggests where "
+        "labels scatter less."
     )
 
 

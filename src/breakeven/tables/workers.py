@@ -37,9 +37,7 @@ def cores_there() -> int:
 class Crew:
     """Does errands in order, in this process or on several cores; `passed` is told of rounds as they pass."""
 
-    def __init__(
-        self, setting: Setting, cores: int, passed: RoundsPassed, stop: Callable[[], bool]
-    ) -> None:
+    def __init__(self, setting: Setting, cores: int, passed: RoundsPassed, stop: Callable[[], bool]) -> None:
         self._setting, self._cores, self._passed, self._stop = setting, cores, passed, stop
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._workers: list[_Worker] = []

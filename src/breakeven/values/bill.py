@@ -5,8 +5,8 @@ break-even costs that follow from it, and a `Bill` holds all that its page shows
 the label cost. What is saved is always counted against the cheapest simple way.
 """
 
-from collections.abc import Mapping, Sequence
-from math import exp, inf, log, sqrt
+from collections.abc import Sequence
+from math import exp, log, sqrt
 
 import numpy as np
 from msgspec import Struct
@@ -16,8 +16,8 @@ from breakeven.values.exhibit import Section
 
 EVERYONE, NO_ONE, AT_RANDOM = "label everyone", "label no one *", "at random, same money"
 ABOUT_NO_ONE = (
-    "* Answers the median of all labels for everyone: the best single answer. It is known only afterwards and "
-    "given to this way for free."
+    "* Answers the median of all labels for everyone: the best single answer. It is known only afterwards "
+    "and given to this way for free."
 )
 ABOUT_NO_ONE_UNEVEN = (
     "* Answers the same quantile of all labels for everyone: the best single answer. It is known only "
@@ -163,7 +163,11 @@ class Sweep(Struct, frozen=True, kw_only=True):
 
     def cheapest(self, place: int) -> tuple[str, float]:
         """The cheapest simple way at one of the costs, and its total."""
-        totals = {EVERYONE: self.everyone[place], NO_ONE: self.no_one[place], AT_RANDOM: self.at_random[place]}
+        totals = {
+            EVERYONE: self.everyone[place],
+            NO_ONE: self.no_one[place],
+            AT_RANDOM: self.at_random[place],
+        }
         there = {name: total for name, total in totals.items() if total is not None}
         name = min(there, key=lambda one: there[one])
         return name.removesuffix("*").rstrip(), there[name]

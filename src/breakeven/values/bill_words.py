@@ -83,12 +83,11 @@ def headline(own: BillRow, found: Comparison | None, currency: str = "") -> str:
 
 
 def break_even_words(found: BreakEven, rule: str, currency: str = "") -> list[str]:
-    """The two break-even costs of a label, a sentence each.
+    r"""The two break-even costs of a label, a sentence each.
 
     >>> at = Crossing(cost=8.0, low=4.0, high=16.0)
-    >>> for said in break_even_words(BreakEven(worth_asking=at, buy_all=Crossing(cost=None, low=0.0, high=1.0)),
-    ...                              "breakeven", "EUR"):
-    ...     print(said)
+    >>> found = BreakEven(worth_asking=at, buy_all=Crossing(cost=None, low=0.0, high=1.0))
+    >>> print(*break_even_words(found, "breakeven", "EUR"), sep="\n")
     Up to about 8 EUR a label, breakeven costs less than labelling no one.
     Even at 1 EUR a label, buying every label is not the cheapest.
     """
