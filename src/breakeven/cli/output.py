@@ -12,11 +12,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import msgspec
-import numpy as np
 import typer
-
-from breakeven.values.amounts import amount as amount
-from breakeven.values.bill_words import with_share
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -95,9 +91,16 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _as_plain(value: Any) -> Any:
     """An array as a list, and what JSON does not know as text."""
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):
         return value.tolist()
     return str(value).encode(errors="backslashreplace").decode()
+
+
+def amount(number: float) -> str:
+    """A number as people read it."""
+    from breakeven.values.amounts import amount as written  # brings NumPy, which --help does without
+
+    return written(number)
 
 
 # -- bills ---------------------------------------------------------------------------------------------
@@ -122,6 +125,8 @@ def cells(row: "BillRow", own: "BillRow | None" = None) -> tuple[str, ...]:
     """
     unasked = "" if row.unasked_error is None else f"{row.unasked_error:.4g}"
     numbers = amount(row.spend), f"{row.mean_error:.4g}", unasked, amount(row.total)
+    from breakeven.values.bill_words import with_share  # brings NumPy, which --help does without
+
     saved: tuple[str, ...] = ()
     if own is not None:
         saved = ("",) if row.name == own.name else (with_share(row.total - own.total, row.total),)

@@ -3,7 +3,14 @@
 "use strict";
 const { charts, costs } = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
-const [SMALL, TOP, BOTTOM, RIGHT, LETTER] = [13, 26, 44, 16, 7.4]; // pixels: text, margins, width of a digit
+const [SMALL, TOP, BOTTOM, RIGHT] = [13, 26, 44, 16]; // pixels: text, margins
+const pen = document.createElement("canvas").getContext("2d");
+pen.font = `${SMALL}px system-ui, "Segoe UI", Roboto, sans-serif`;
+
+// How wide words are.
+function widthOf(words) {
+  return pen.measureText(words).width;
+}
 
 // -- numbers ----------------------------------------------------------------------------------------------
 
@@ -21,10 +28,11 @@ function shown(number, sign = "") {
 function evenTicks([low, high], most) {
   const rough = (high - low) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((one) => one * power).find((one) => one >= rough * 0.999);
-  const ticks = [];
-  for (let place = Math.ceil(low / step); place * step <= high * (1 + 1e-12) + 1e-300; place += 1)
-    ticks.push(place * step);
+  const steps = [0.2, 0.5, 1, 2, 2.5, 5, 10].map((one) => one * power);
+  let found = steps.findIndex((one) => one >= rough * 0.999);
+  while (found > 0 && Math.floor(high / steps[found]) - Math.ceil(low / steps[found]) < 2) found -= 1;
+  const [step, ticks] = [steps[found], []];
+  for (let place = Math.ceil(low / step); place <= Math.floor(high / step); place += 1) ticks.push(place * step);
   return ticks;
 }
 
@@ -39,8 +47,9 @@ function element(name, attributes = {}, text = null) {
 
 // As much of some words as has room.
 function cut(words, room) {
-  const most = Math.max(3, Math.floor(room / (LETTER + 0.6)));
-  return words.length <= most ? words : `${words.slice(0, most - 1)}…`;
+  let shorter = words;
+  while (shorter.length > 3 && widthOf(shorter) > room) shorter = `${shorter.slice(0, -2)}…`;
+  return shorter;
 }
 
 // Where a value lies between two pixels.
@@ -60,7 +69,7 @@ function ticksOf(axis, room, each) {
 // Ticks that do not touch: the widest needs this much room.
 function fittingTicks(axis, room) {
   let ticks = ticksOf(axis, room, 80);
-  const widest = () => LETTER * Math.max(1, ...ticks.map(([, text]) => text.length)) + 12;
+  const widest = () => Math.max(...ticks.map(([, text]) => widthOf(text))) + 12;
   while (ticks.length > 2 && ticks.length * widest() > room) ticks = ticks.filter((_, place) => place % 2 === 0);
   return ticks;
 }
@@ -135,7 +144,7 @@ function drawAxes(chart, frame, x, y, svg) {
   for (const [value, text] of fittingTicks(chart.x, right - left)) {
     const place = x(value);
     if (place < left - 1 || place > right + 1) continue;
-    const half = (LETTER * text.length) / 2;
+    const half = widthOf(text) / 2 + 1;
     const middle = Math.min(Math.max(place, half), right + RIGHT - half);
     svg.append(element("line", { class: "grid", x1: place, x2: place, y1: top, y2: bottom }));
     svg.append(element("text", { class: "tick x", x: middle, y: bottom + 18, "text-anchor": "middle" }, text));
@@ -154,7 +163,7 @@ function drawMarks(chart, frame, x, svg) {
     if (!Number.isFinite(place)) continue;
     const group = element("g", { class: "mark" });
     group.append(element("line", { x1: place, x2: place, y1: frame.top, y2: frame.bottom }));
-    const width = LETTER * mark.text.length;
+    const width = 1.1 * widthOf(mark.text);
     const turned = place + width + 6 > frame.right;
     const start = turned ? place - 4 - width : place + 4;
     if (start > free && start > frame.left) {
@@ -170,10 +179,9 @@ function drawMarks(chart, frame, x, svg) {
 function draw(box) {
   const chart = charts[box.dataset.chart];
   const width = Math.max(240, Math.round(box.clientWidth));
-  const labels = ticksOf(chart.y, 250, 45).map(([, text]) => text.length);
-  const left = Math.min(width / 3, LETTER * Math.max(1, ...labels) + 10);
-  const side = width - left - RIGHT;
-  const inner = chart.square ? Math.min(side, 460) : Math.min(300, Math.max(210, side * 0.6));
+  const high = chart.square ? Math.min(width - 50, 460) : Math.min(300, Math.max(210, width * 0.55));
+  const left = Math.max(...ticksOf(chart.y, high, 45).map(([, text]) => widthOf(text)), 10) + 9;
+  const inner = chart.square ? Math.min(width - left - RIGHT, 460) : high;
   const right = chart.square ? left + inner : width - RIGHT;
   const frame = { left, right, top: TOP, bottom: TOP + inner };
   const [x, y] = [scaleOf(chart.x, left, right), scaleOf(chart.y, frame.bottom, frame.top)];

@@ -51,7 +51,7 @@ def facts(bill: Bill) -> str:
 
 def rows_table(bill: Bill, rows: Sequence[BillRow], caption: str) -> str:
     """One row for every way to go about the stream; a phone shows labels, total and what is saved."""
-    own = next(row for row in rows if row.name == bill.chosen)
+    own = next((row for row in rows if row.name == bill.chosen), bill.chosen_row)
     columns = _columns(bill)
     head = "".join(f'<th scope="col" class="number{_wide(name)}">{escape(name)}</th>' for name in columns)
     saves = f'<th scope="col" class="number">{escape(own.name)} saves</th>'

@@ -19,7 +19,6 @@ from breakeven.tables.run import TableRun
 from breakeven.values import Chart, Figure, Mark, Refuted, Section, Standing
 from breakeven.values.bill import EVERYONE
 
-MONEY_LINES = 12  # so many share the points of a chart: sums need few
 STRETCHES, CASES_A_STRETCH = 10, 20  # at most so many, of at least so many cases
 LABELLED_SHARE, UNASKED_ERROR, HELD = "labels bought", "error where nobody asked", "95% intervals held"
 
@@ -55,7 +54,7 @@ def _money(run: TableRun, marks: list[Mark]) -> Figure:
         (spend + run.options.errors.unit * pl.col("error").cum_sum()).alias("total"),
         pl.col("cost").cum_sum().alias(EVERYONE),
     )
-    some, name = rows_to_draw(sums, len(run.cases), lines=MONEY_LINES), name_of(run.options)
+    some, name = rows_to_draw(sums, len(run.cases), lines=3), name_of(run.options)
     lines = [
         line_through(name, some["case"], some["total"], remark="total"),
         line_through(EVERYONE, some["case"], some[EVERYONE], remark="total"),

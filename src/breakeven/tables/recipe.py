@@ -47,6 +47,7 @@ WARMUP_OF_TYPES = (
 )
 LEAST_REPEATS, MOST_REPEATS = 10, 100  # labels beyond the first of their type, to measure noise from
 LONGEST_WARMUP = 200  # arrivals after which the noise is measured from what there is
+NO_NOISE = 1e-9  # of the largest error: a standard deviation that counts as none
 ARRIVALS_A_REPEAT = 1_000  # one more label for each such part of a long stream
 
 
@@ -159,11 +160,19 @@ def make_rule(options: Options, cases: Cases) -> Rule:
     averaged = options.rule == "value" and options.kernel is None and cases.columns.type_column is None
     rule = checked(_named_rule(options, len(cases)), options.check, averaged=averaged)
     if options.audit is not None:
-        bound = float(np.ptp(cases.labels)) or 1.0 if options.audit_bound is None else options.audit_bound
-        rule = Audit(rule, options.audit, bound=bound, bound_on="labels")
+        rule = _audited(rule, options.audit, cases, options)
     if options.budget is not None or options.per is not None:
         rule = Budget(rule, total=options.budget, per=options.per)
     return rule
+
+
+def _audited(rule: Rule, rate: float, cases: Cases, options: Options) -> Rule:
+    """A rule with its audit. The errors of a bill are against labels, so noise that is not known is none."""
+    bound = options.audit_bound
+    if bound is None:
+        bound = float(np.ptp(cases.labels)) or 1.0
+    noise_std = known_noise(options) or NO_NOISE * bound
+    return Audit(rule, rate, bound=bound, bound_on="labels", noise_std=noise_std)
 
 
 def _named_rule(options: Options, rounds: int) -> Rule:

@@ -33,7 +33,7 @@ Estimated = Callable[[str], None]  # told how long what follows will take, where
 
 AT_RANDOM_PART, OTHER_RULES = "labelling at random", "other rules"
 OTHER_COSTS, OTHER_ORDERS = "other costs", "other orders"
-LONG = 15.0  # seconds: what takes longer is announced
+LONG = 20.0  # seconds: what takes longer is announced
 COSTS_RUN = 9  # other costs that are run, as a rule
 DEARER_RUN = 2.0  # how many times longer a run at another cost takes, as a rule: low costs buy many labels
 
