@@ -26,8 +26,8 @@ OURS = {
     "plan": "Say what to expect before there are data: labels, spend and errors.",
 }
 LABORATORY = {  # what breakeven-research brings
-    "reproduce": "Reproduce the paper's figures, tables and bounds, and write one page.",
-    "bench": "Measure speed and memory beside other libraries, and write one page.",
+    "reproduce": "Reproduce the paper's figures, tables and bounds, and write one page about them.",
+    "bench": "Measure speed and memory beside other libraries, and write one page about it.",
     "datasets": "The data files of the paper's experiments.",
 }
 ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
