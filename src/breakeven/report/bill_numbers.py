@@ -54,7 +54,7 @@ def rows_table(bill: Bill, rows: Sequence[BillRow], caption: str) -> str:
     own = next((row for row in rows if row.name == bill.chosen), bill.chosen_row)
     columns = _columns(bill)
     head = "".join(f'<th scope="col" class="number{_wide(name)}">{escape(name)}</th>' for name in columns)
-    saves = f'<th scope="col" class="number">{escape(own.name)} saves</th>'
+    saves = f'<th scope="col" class="number"><span class="wide">{escape(own.name)} </span>saves</th>'
     return f"""<table class="bill">
 <caption>{escape(caption)}</caption>
 <thead><tr><th scope="col">way</th>{head}{saves}</tr></thead>
