@@ -45,7 +45,7 @@ def test_the_bill_is_a_table_and_everything_is_in_the_folder(capsys, cases, own)
     rows = [line for line in out.splitlines() if line.startswith(tuple(f"{name}  " for name in names))]
     assert [row.split("  ")[0] for row in rows] == names
     assert all(len(line) <= 80 for line in out.splitlines() if str(own) not in line)
-    assert re.search(r"\n(You would have saved|Labelling .* would have been cheaper by) ", out)
+    assert re.search(r"\n(You would have saved|Labelling .* would have been cheaper: breakeven) ", out)
     assert out.endswith(f"Open {own / 'bill' / 'report.html'}\n")
     files = {path.name for path in (own / "bill").iterdir()}
     assert files == {"columns.json", "decisions.parquet", "learner.snapshot", "report.html", "summary.json"}

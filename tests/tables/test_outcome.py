@@ -99,7 +99,7 @@ def test_no_simple_way_contradicts_the_headline(cost):
     elif outcome.headline.startswith("You would have saved"):
         assert outcome.own_row.total < least
     else:
-        assert "would have been cheaper by" in outcome.headline
+        assert "would have been cheaper: breakeven costs " in outcome.headline
         assert outcome.own_row.total > least
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from breakeven.report.markup import joined, marked, paragraphs, shown
 from breakeven.values.bill import AT_RANDOM, EVERYONE, NO_ONE, Bill, BillRow, Sweep
-from breakeven.values.bill_words import doing, money, with_share
+from breakeven.values.bill_words import doing, money, share_in_words, with_share
 from breakeven.values.exhibit import Chart, Figure, Line, Mark, Section, Table
 
 ABOUT_TOTAL = "total = spend on labels + cost of errors"
@@ -144,8 +144,9 @@ def _worded(bill: Bill, sweep: Sweep, place: int, start: int) -> dict[str, str]:
     saved = least - total
     than = f"as much as the cheapest simple way, {doing(way)}"
     if abs(saved) > 1e-9 * abs(least):
-        share = with_share(abs(saved), least if saved > 0 else total, bill.currency)
-        than = f"{share} {'less' if saved > 0 else 'more'} than the cheapest simple way, {doing(way)}"
+        share = share_in_words(saved, least).removeprefix("-")
+        how = f"{money(abs(saved), bill.currency)} {'less' if saved > 0 else 'more'}"
+        than = f"{how}{f' ({share})' if share else ''} than the cheapest simple way, {doing(way)}"
     here = ", your cost" if place == start else ""
     random = sweep.at_random[place]
     return {

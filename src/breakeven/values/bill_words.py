@@ -68,7 +68,7 @@ def headline(own: BillRow, found: Comparison | None, currency: str = "") -> str:
     >>> headline(row, Comparison(than="label no one", total=80.0, saved=20.0))
     'You would have saved 20 (25%) against the cheapest simple way, labelling no one'
     >>> headline(row, Comparison(than="label no one", total=45.0, saved=-15.0))
-    'Labelling no one would have been cheaper by 15 (25%)'
+    'Labelling no one would have been cheaper: breakeven costs 15 more (33%)'
     """
     if found is None:
         return f"{own.name} would have cost {money(own.total, currency)}"
@@ -78,8 +78,9 @@ def headline(own: BillRow, found: Comparison | None, currency: str = "") -> str:
         return f"You would have saved {saved} against the cheapest simple way, {way}"
     if found.saved == 0.0:
         return f"You would have saved nothing: {way} costs the same"
-    cheaper = with_share(-found.saved, own.total, currency)
-    return f"{way[0].upper()}{way[1:]} would have been cheaper by {cheaper}"
+    share = share_in_words(found.saved, found.total).removeprefix("-")
+    more = f"{money(-found.saved, currency)} more" + (f" ({share})" if share else "")
+    return f"{way[0].upper()}{way[1:]} would have been cheaper: {own.name} costs {more}"
 
 
 def break_even_words(found: BreakEven, rule: str, currency: str = "") -> list[str]:
