@@ -165,7 +165,7 @@ def test_the_page_says_what_it_is_about_and_what_a_total_is(bill, page):
         (99.5, "You would have saved 0.5 (0.5%) against the cheapest simple way, labelling no one"),
         (100.0, "You would have saved nothing: labelling no one costs the same"),
         (130.0, "Labelling no one would have been cheaper: Value costs 30 more (30%)"),
-        (4e11, "Labelling no one would have been cheaper: Value costs 400bn more (4bn times as much)"),
+        (4e12, "Labelling no one would have been cheaper: Value costs 4,000bn more (40bn times as much)"),
     ],
 )
 def test_the_headline_is_honest(total, words):

@@ -222,8 +222,9 @@ def crossing(costs: Sequence[float], over: Sequence[float], *, ties: bool = Fals
 
     Between two costs that were run it is interpolated, evenly in the logarithm of the cost.
 
-    >>> crossing([1.0, 4.0, 16.0], [-3.0, -1.0, 1.0])
-    Crossing(cost=8.0, low=4.0, high=16.0)
+    >>> found = crossing([1.0, 4.0, 16.0], [-3.0, -1.0, 1.0])
+    >>> round(found.cost, 6), found.low, found.high
+    (8.0, 4.0, 16.0)
     >>> crossing([1.0, 4.0], [1.0, 2.0])
     Crossing(cost=None, low=0.0, high=1.0)
     """

