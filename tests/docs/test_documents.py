@@ -8,12 +8,11 @@ import sys
 import pytest
 
 from breakeven.cli import main
-from tests.docs.reader import ROOT, brought, commands, examples
+from tests.docs.reader import ROOT, RUN, brought, commands, examples, page_extras, pages, runs
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-RUN, TYPED, SHOWN = {"python", "sh"}, "console", "text"
+PAGES = pages()
+TYPED, SHOWN = "console", "text"
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
-INSTALL = re.compile(r"pip install '\.\[([\w,]+)\]'")
 FENCE = re.compile(r"^\s*```(.*)$", re.MULTILINE)
 
 
@@ -27,14 +26,9 @@ def blocks(page):
     return [block for language, block in examples(page) if language == "python"]
 
 
-def extras(page):
-    """Those that a page says to install."""
-    return {extra for some in INSTALL.findall(page.read_text()) for extra in some.split(",")}
-
-
 with_examples = pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if RUN & {language for language, _ in examples(page)}],
+    [page for page in PAGES if runs(page)],
     ids=name,
 )
 every_page = pytest.mark.parametrize("page", PAGES, ids=name)
@@ -50,7 +44,7 @@ def read(page, folder, names):
 
 @with_examples
 def test_the_examples_of_a_page_run_in_order_with_the_extras_it_names(page, tmp_path):
-    done = read(page, tmp_path, extras(page))
+    done = read(page, tmp_path, page_extras(page))
     assert done.returncode == 0, done.stderr
 
 
