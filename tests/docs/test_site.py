@@ -114,14 +114,18 @@ def test_examples_in_docstrings_are_fenced():
 # -- the whole site ----------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The site, built as `make docs` builds it."""
-    folder = tmp_path_factory.mktemp("site")
+def build(folder):
+    """Build the site as `make docs` does."""
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", folder]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    build(folder)
     return folder
 
 
