@@ -1,4 +1,4 @@
-"""The built site in a real browser, opened from its folder: search works, and nothing comes from a network."""
+"""The built site in a real browser, opened from its folder: search works, and no network is needed."""
 
 import pytest
 
