@@ -4,7 +4,6 @@ Every verb checks its arguments first, then lets an event happen: the state is a
 replays them. A call that is refused changes nothing; a call that is cut off leaves a learner that says so.
 """
 
-import logging
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 
 from breakeven.beliefs import Belief, as_lists, kind_name
 from breakeven.errors import ConflictingLabel, InvalidInput, WrongEvent, expect
-from breakeven.learner import bulk
+from breakeven.learner import bulk, notices
 from breakeven.learner.book import AwaitedLabels, Entry, taken, unknown
 from breakeven.learner.costs import Costs, Quote
 from breakeven.learner.deciding import decide
@@ -50,8 +49,6 @@ from breakeven.values import (
     Told,
     Withdrawn,
 )
-
-logger = logging.getLogger(__name__)
 
 GivenCost = float | Mapping[str, float]
 """What a label costs: one number, or a number for some labellers by name."""
@@ -192,14 +189,8 @@ class Learner:
         state.phase = WHOLE
         widened = 1.0 if outdated else state.trust.wider
         self._apply(Refuted, state.rounds, outdated, widened)
-        self._warn_of_alarm(outdated, widened)
+        notices.refuted(state, outdated, widened)
         return True
-
-    def _warn_of_alarm(self, outdated: int, widened: float) -> None:
-        done = f"its claims are {widened:.3g} times as wide now"
-        if outdated:
-            done = f"it set aside its first {outdated} labels, from before a change"
-        logger.warning("stream %r, round %d: labels refuted the belief; %s", self.name, self.rounds, done)
 
     def correct(self, id: str, y: float) -> None:
         """That label was wrong; only means change, decisions already made stand."""
@@ -449,7 +440,8 @@ class Learner:
                 f"got the fit number {found.fits + 1} of {found.stream!r}; make a new job"
             )
         self._fit_out = False
-        self._take_up(found.parameters, expect.whole("labels", found.labels))
+        self._apply(Fitted, found.parameters, expect.whole("labels", found.labels))
+        notices.fitted(state, found.labels)
 
     def _fit_inside(self) -> bool:
         """Run a fit if one is due and fits run inside; returns whether one ran."""
@@ -463,11 +455,8 @@ class Learner:
         labels, data = belief.labels, self._job_data()
         self._fit_out = False
         found = belief.fit(data, np.random.default_rng(self._fit_seed()))
-        self._take_up(as_lists(found), labels)
-
-    def _take_up(self, parameters: dict[str, Any], labels: int) -> None:
-        self._apply(Fitted, parameters, labels)
-        logger.info("stream %r: fit %d, to %d labels", self.name, self.fits, labels)
+        self._apply(Fitted, as_lists(found), labels)
+        notices.fitted(self.state, labels)
 
     def _fit_seed(self) -> list[int]:
         """Fits are seeded by the seed, the number of fits so far, and the stream's name."""
@@ -723,10 +712,7 @@ class Learner:
             learner.state.earlier += learner.state.number
             learner.state.number = 1
             learner.created = Created(1, learner.name, learner.config(), learner.snapshot())
-        logger.info(
-            "stream %r: restored after event %d, with %d arrivals and %d labels awaited",
-            *(learner.name, learner.number, learner.rounds, len(learner.state.book.awaited)),
-        )
+        notices.restored(learner.state)
         return learner
 
 
