@@ -20,7 +20,7 @@ from tests.docs.reader import ROOT, page_extras, pages, runs
 
 OURS = {"dev", "docs", "test"}  # what those who work on the project need
 README = ROOT / "README.md"
-QUICK_DOCS = [f"tests/docs/test_{name}.py" for name in ("cli", "design", "site")]
+QUICK_DOCS = [f"tests/docs/test_{name}.py" for name in ("cli", "design", "release", "site")]
 READ = "import sys; from pathlib import Path; from tests.docs.reader import run; run(Path(sys.argv[1]))"
 
 
