@@ -4,6 +4,9 @@ Points arrive one at a time, and labelling one costs money. A `Learner` decides 
 label is worth its price, and predicts either way. Start with `algorithm1` (types) or `algorithm2` (numbers).
 """
 
+from logging import NullHandler as _NullHandler
+from logging import getLogger as _getLogger
+
 from breakeven import errors, theory
 from breakeven.beliefs import (
     Averaged,
@@ -77,3 +80,5 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+_getLogger(__name__).addHandler(_NullHandler())  # who wants messages says so; without that there are none

@@ -12,7 +12,7 @@ import numpy as np
 
 from breakeven.beliefs import Belief, as_lists, kind_name
 from breakeven.errors import ConflictingLabel, InvalidInput, WrongEvent, expect
-from breakeven.learner import bulk
+from breakeven.learner import bulk, notices
 from breakeven.learner.book import AwaitedLabels, Entry, taken, unknown
 from breakeven.learner.costs import Costs, Quote
 from breakeven.learner.deciding import decide
@@ -51,6 +51,7 @@ from breakeven.values import (
 )
 
 GivenCost = float | Mapping[str, float]
+"""What a label costs: one number, or a number for some labellers by name."""
 
 NOT_UNEVEN = (None,) * 4  # no costs of answers too low and too high are given
 LOOKED_AT_ONCE = 64  # arrivals of a batch looked at together; more bring no speed
@@ -186,7 +187,9 @@ class Learner:
         state.phase = CHANGING
         outdated = state.checkable.outdated()
         state.phase = WHOLE
-        self._apply(Refuted, state.rounds, outdated, 1.0 if outdated else state.trust.wider)
+        widened = 1.0 if outdated else state.trust.wider
+        self._apply(Refuted, state.rounds, outdated, widened)
+        notices.refuted(state, outdated, widened)
         return True
 
     def correct(self, id: str, y: float) -> None:
@@ -438,6 +441,7 @@ class Learner:
             )
         self._fit_out = False
         self._apply(Fitted, found.parameters, expect.whole("labels", found.labels))
+        notices.fitted(state, found.labels)
 
     def _fit_inside(self) -> bool:
         """Run a fit if one is due and fits run inside; returns whether one ran."""
@@ -452,6 +456,7 @@ class Learner:
         self._fit_out = False
         found = belief.fit(data, np.random.default_rng(self._fit_seed()))
         self._apply(Fitted, as_lists(found), labels)
+        notices.fitted(self.state, labels)
 
     def _fit_seed(self) -> list[int]:
         """Fits are seeded by the seed, the number of fits so far, and the stream's name."""
@@ -707,6 +712,7 @@ class Learner:
             learner.state.earlier += learner.state.number
             learner.state.number = 1
             learner.created = Created(1, learner.name, learner.config(), learner.snapshot())
+        notices.restored(learner.state)
         return learner
 
 

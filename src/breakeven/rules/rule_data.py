@@ -26,6 +26,7 @@ from breakeven.rules.value import Value
 RULES: tuple[type[Rule], ...] = (
     Always, Audit, Budget, Check, Never, Queue, RandomSelect, Threshold, Value, VariableUncertainty
 )  # fmt: skip
+"""The rules that plain data and snapshots know by the name of their class."""
 OUR_KINDS = {one.__name__: one for one in RULES}
 
 
