@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from breakeven.beliefs import Aiming, Belief, Checkable, Recognised, Watching, level_of
+from breakeven.beliefs import Aiming, Belief, Checkable, Recognised, Watching, is_checkable, level_of
 from breakeven.errors import (
     CalledByListener,
     InvalidInput,
@@ -99,7 +99,7 @@ class State:
         self.label: Callable[[str, Any], float] = getattr(belief, "label", expect.finite)
         self.book.releases = (belief.release, *self.book.releases[1:])  # the first is the belief's
         if self.checkable is not None:
-            self.checkable = belief if isinstance(belief, Checkable) else None
+            self.checkable = belief if is_checkable(belief) else None
 
     def _settle(self) -> None:
         """Go on with the belief for numbers alone, once labels are known to be numbers."""
@@ -119,7 +119,7 @@ class State:
         if rule.reservoir:
             self.belief.watch(rule.reservoir)
         if rule.check is not None:
-            assert isinstance(self.belief, Checkable)  # as was checked
+            assert is_checkable(self.belief)  # as was checked
             self.checkable = self.belief
             self.checkable.remember(labels=True)
         elif self.checkable is not None:
@@ -281,7 +281,7 @@ class State:
 
     def _absolve(self, key: int) -> None:
         """The label with this key was wrong: if the belief gave way to it, that is taken back."""
-        if self.trust.absolve(key) and isinstance(self.belief, Checkable):
+        if self.trust.absolve(key) and is_checkable(self.belief):
             self.belief.return_to(key)
 
     def check_labeller(self, entry: Entry, labeller: Any) -> str:
@@ -553,7 +553,7 @@ def check_rule(rule: Any, belief: Any) -> None:
         expect.refuse("rule", "a rule such as Threshold()", rule)
     if rule.reservoir and not isinstance(belief, Watching):
         expect.refuse("belief", "one that can say what a label saves, which this rule needs", belief)
-    if rule.check is not None and not isinstance(belief, Checkable):
+    if rule.check is not None and not is_checkable(belief):
         expect.refuse("belief", "one that can say how likely a label is, which a check needs", belief)
 
 

@@ -208,7 +208,8 @@ class GaussianProcess(NumberRows):
         self._changes = 0  # labels told, withdrawn and reopened since
         self._retreats: list[Retreat] = []
         self._choice = SolverChoice(self.tolerance)
-        self.solver: Solver = ExactSolver(self._width, self._start())
+        self._first = self._start()
+        self.solver: Solver = ExactSolver(self._width, self._first)
         self._note_parameters()
 
     @property
@@ -241,7 +242,7 @@ class GaussianProcess(NumberRows):
             label_scale=1.0 if now.label_scale is None else now.label_scale,
             noise_known=self._fitted or self.noise_std is not None,
         )
-        self._unfitted = self.fit_schedule is not None and now == self._start()
+        self._unfitted = self.fit_schedule is not None and now == self._first
 
     @property
     def parameters(self) -> Parameters:
@@ -508,7 +509,7 @@ class GaussianProcess(NumberRows):
         aside = [(one, x.tolist(), noise, y) for one, x, noise, y in labels[:outdated]]
         self._retreats.append(Retreat(key, aside, before.plain()))
         fresh = outdated and self.fit_schedule is None
-        self._rebuild(self._start() if fresh else before.scaled(widened), labels[outdated:])
+        self._rebuild(self._first if fresh else before.scaled(widened), labels[outdated:])
         self._changes += outdated
         if outdated and (kept := self.solver.reservoir):
             self.solver.watch(Reservoir(self._width, EvenSample(kept.most)))
