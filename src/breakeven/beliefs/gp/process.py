@@ -396,7 +396,7 @@ class GaussianProcess(NumberRows):
 
     def _forget_if_due(self) -> None:
         """Drop labels too old to matter, once they are more than half of all."""
-        if np.count_nonzero(self._outdated()) * 2 > self.labels:
+        if self.forgetting is not None and np.count_nonzero(self._outdated()) * 2 > self.labels:
             self.solver.drop(self._outdated())
 
     @property
