@@ -197,7 +197,10 @@ class Learner:
             self._apply(Corrected, entry.id, y)
 
     def withdraw(self, id: str, *, charged: bool = False) -> None:
-        """The label will not come, or must go; `charged` says whether it is paid for all the same."""
+        """The label will not come, or must go; `charged` says whether it is paid for all the same.
+
+        A label that was charged, then came and is withdrawn again, stays charged.
+        """
         self.state.check_whole()
         charged = expect.truth("charged", charged)
         entry = self.state.book.withdrawable(id, charged)
