@@ -11,6 +11,8 @@ from msgspec import Struct
 from breakeven.errors import expect
 from breakeven.values import Cost, Labeller, Offer, best_offer
 
+GivenCost = float | Mapping[str, float]  # of one arrival's label: a number, or some labellers' by name
+
 
 class Quote(Struct, frozen=True, gc=False):
     """What one label costs, in money and in units of error.
