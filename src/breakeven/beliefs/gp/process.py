@@ -30,7 +30,7 @@ from breakeven.beliefs.gp.likelihood import Prior
 from breakeven.beliefs.gp.reservoir import Reservoir, lesson_share, saving
 from breakeven.beliefs.gp.retreats import Retreats, labels_before_change
 from breakeven.beliefs.gp.solver import BlockLooks, Solved, SolvedView, Solver, own_variance
-from breakeven.beliefs.number_rows import NumberRows
+from breakeven.beliefs.number_rows import LARGEST_DIM, NumberRows
 from breakeven.errors import expect
 from breakeven.values import (
     COMING,
@@ -103,7 +103,7 @@ class GaussianProcess(NumberRows):
         level: float = EVEN,
     ) -> None:
         self.aim(level)
-        self.dim = expect.whole("dim", dim, least=1)
+        self.dim = expect.whole("dim", dim, least=1, most=LARGEST_DIM)
         self.fit_schedule: FitSchedule = expect.one_of("fit", fit, FIT_SCHEDULES)
         kernel = SquaredExponential(lengthscale=(1.0,) * self.dim) if kernel is None else kernel
         self.kernel = checked_kernel(kernel, self.dim)
