@@ -146,17 +146,6 @@ def test_a_process_that_claims_any_dimension_is_refused_before_it_takes_memory(d
         tracemalloc.stop()
 
 
-def test_a_process_of_any_dimension_is_read_without_its_memory():
-    belief = GaussianProcess(90_000, 0.5, Matern(1.5))
-    blob = Learner(belief, RandomSelect(0.7), label_cost=1.0).snapshot()
-    tracemalloc.start()
-    try:
-        assert Learner.restore(blob).belief.dim == 90_000
-        assert tracemalloc.get_traced_memory()[1] <= 20 * len(blob) + FLOOR
-    finally:
-        tracemalloc.stop()
-
-
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_crafted_snapshot_is_refused_in_words_or_read(name):
     assert attack(name, count=150) > 30

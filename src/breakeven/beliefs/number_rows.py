@@ -5,7 +5,7 @@ from typing import Any
 
 from breakeven.errors import expect
 
-LARGEST_DIM = 100_000  # numbers in a point: more would let a few bytes of a snapshot claim gigabytes
+LARGEST_DIM = 100_000  # numbers in a point: without a limit a few bytes of a snapshot could claim gigabytes
 
 
 class NumberRows:

@@ -52,7 +52,7 @@ def decide(
     decision = Decision(
         id or (str(round) if round >= book.next_number else book.automatic_id(round)),
         wants_label,
-        state.answer(view.prediction),
+        view.prediction if state.answers_within is None else state.answer(view.prediction),
         view.uncertainty,
         verdict.threshold,
         quote.cost,

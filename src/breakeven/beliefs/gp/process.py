@@ -219,10 +219,7 @@ class GaussianProcess(NumberRows):
     def _predicted(self, point: Any, solved: Solved) -> Prediction:
         if self._unfitted:
             return self._before_a_fit(point, solved)
-        return self._answer(solved.mean, solved.variance)
-
-    def _answer(self, mean: float, variance: float) -> Prediction:
-        return normal_answer(mean, sqrt(variance), self._noise_std, self.shift)
+        return normal_answer(solved.mean, sqrt(solved.variance), self._noise_std, self.shift)
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions at many points, by matrix operations."""
@@ -246,7 +243,8 @@ class GaussianProcess(NumberRows):
             mean = first + weights @ (labels[here] - first) / weights.sum()
             std = 1.0 / sqrt(weights.sum()) if self.noise_std is not None else inf
             return normal_answer(float(mean), std, self._noise_std, self.shift)
-        return self._answer(solved.mean, solved.variance if len(labels) else inf)
+        std = sqrt(solved.variance) if len(labels) else inf
+        return normal_answer(solved.mean, std, self._noise_std, self.shift)
 
     def saving(self, point: Any, solved: Solved, noise_std: float) -> Saving:
         """What a label of this noise would take off the errors; see docs/value.md."""
@@ -317,7 +315,7 @@ class GaussianProcess(NumberRows):
         self._choose_solver()
         if self._unfitted or self.forgetting is not None:  # the label may be old by now
             return self.predict(point)
-        return self._answer(mean, variance)
+        return normal_answer(mean, sqrt(variance), self._noise_std, self.shift)
 
     def _forget_if_due(self) -> None:
         """Drop labels too old to matter, once they are more than half of all."""

@@ -6,7 +6,6 @@ all labels told and awaited; its diagonal is the narrowed variance.
 """
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any, Protocol
 
 import msgspec
@@ -307,14 +306,9 @@ class LabelledPoints:
     def _take(self, parameters: Parameters) -> None:
         self.parameters = parameters
         self._kernel = parameters.covariance
-        self.__dict__.pop("_weights", None)  # those of the kernel before
+        self._weights = self._kernel.weights(self.dim)
         self._mean, self._amplitude = parameters.mean, parameters.kernel.amplitude
         self._noise_variance, self._least_noise = parameters.noise_variance, parameters.least_noise
-
-    @cached_property
-    def _weights(self) -> Array:
-        """1/ℓ² for every dimension, made when first needed: a crafted snapshot may claim any dimension."""
-        return self._kernel.weights(self.dim)
 
     @property
     def labels(self) -> int:
