@@ -6,6 +6,8 @@ label is worth its price, and predicts either way. Start with `algorithm1` (type
 
 import sys
 from importlib import import_module
+from logging import NullHandler as _NullHandler
+from logging import getLogger as _getLogger
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -143,3 +145,5 @@ class _Package(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Package
+
+_getLogger(__name__).addHandler(_NullHandler())  # who wants messages says so; without that there are none

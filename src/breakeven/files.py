@@ -1,5 +1,6 @@
 """How files are written: under another name, then renamed. A reader sees the whole file or none."""
 
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,8 @@ from uuid import uuid4
 
 from breakeven.errors import BreakevenError
 from breakeven.errors.expect import refuse
+
+logger = logging.getLogger(__name__)
 
 
 class UnwritableFolder(BreakevenError, OSError):
@@ -52,6 +55,7 @@ def write_by(folder: Path, name: str, fill: Callable[[BinaryIO], object]) -> Pat
         _replace(folder / name, fill)
     except (OSError, ValueError) as error:
         raise UnwritableFolder(f"{folder}: could not write {name} ({_reason(error)})") from error
+    logger.info("wrote %s", folder / name)
     return folder / name
 
 

@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 
 import breakeven
 from breakeven.cli import failures
+from breakeven.cli.log_messages import all_with_log_level, with_log_level
 from breakeven.errors import BreakevenError
 
 JOINING = "breakeven.commands"
@@ -96,10 +97,10 @@ def _command(name: str, what: Any, **how: Any) -> Any:
     """A function or a group of commands as a command of this name."""
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     if isinstance(what, typer.Typer):
-        app.add_typer(what, name=name)
+        app.add_typer(all_with_log_level(what), name=name)
     else:
         app.callback()(_nothing)
-        app.command(name, **how)(what)
+        app.command(name, **how)(what if what is _missing else with_log_level(what))
     group: Any = typer.main.get_command(app)
     return group.commands[name]
 

@@ -14,6 +14,7 @@ import numpy as np
 from breakeven.errors import expect
 
 Kind = Literal["number", "truth", "whole", "text", "yes_no"]
+"""What a column holds."""
 
 LARGEST_VALUE = 1e30  # the squares of such numbers, and what is computed from them, are finite
 MISSING_WORDS = [
