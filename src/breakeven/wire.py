@@ -13,7 +13,7 @@ import msgspec
 from breakeven.errors import InvalidInput, expect
 from breakeven.values import AnyEvent, Decision, Event, Prediction
 
-MISSING = {"threshold": nan, "worth": None}  # what a field that was left out stands for
+MISSING = {"threshold": nan, "worth": None, "worth_now": None}  # what a field that was left out stands for
 
 
 def to_json(value: Event | Decision | Prediction) -> bytes:
@@ -98,7 +98,7 @@ def _read(kind: Any, plain: dict[str, Any]) -> Any:
 def _with_infinities(plain: dict[str, Any]) -> dict[str, Any]:
     """Put back what JSON cannot hold: null is infinite, and what was left out is missing."""
     for part in _parts(plain):
-        for name in ("std", "uncertainty", "threshold", "worth"):
+        for name in ("std", "uncertainty", "threshold", "worth", "worth_now"):
             if part.get(name, 0.0) is None:
                 part[name] = inf
         if "uncertainty" in part:

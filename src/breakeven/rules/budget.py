@@ -133,7 +133,8 @@ class Budget(Wrapper):
         seen = _of_these(view, own or audits)
         verdict = self.rule.decide(_dearer(seen, scarcity) if scarcity > 1.0 else seen)
         if scarcity > 1.0:
-            verdict = replace(verdict, reason=_reason(verdict, view.offer(verdict.labeller)))
+            reason = _reason(verdict, view.offer(verdict.labeller))
+            verdict = replace(verdict, reason=reason, scarcity=verdict.scarcity * scarcity)
         if not own:
             return self._without_money(view, verdict, audits)
         if not verdict.wants_label:

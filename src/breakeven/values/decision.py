@@ -204,7 +204,8 @@ class Decision(Struct, frozen=True, gc=False):
     side of the threshold. `labeller` is whom to ask and `offers` are all that could be asked, where there is
     a choice. `worth` is what the label would save, in money, where the rule says so. The decision was made
     `by` the rule, the warm-up or a person, in this `round`. `doubt` says in words how the belief stands,
-    where it is checked and labels speak against it.
+    where it is checked and labels speak against it. `worth_now` is the part of the worth that is saved at
+    this arrival itself, and `scarcity` the factor by which a budget made the label count as dearer.
     """
 
     id: str
@@ -224,6 +225,8 @@ class Decision(Struct, frozen=True, gc=False):
     round: int = 0
     offers: tuple[Offer, ...] = ()
     doubt: str | None = None
+    worth_now: float | None = None
+    scarcity: float = 1.0
 
     @property
     def why(self) -> str:
