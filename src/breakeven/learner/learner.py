@@ -16,6 +16,7 @@ from breakeven.learner import bulk
 from breakeven.learner.book import AwaitedLabels, Entry, taken, unknown
 from breakeven.learner.costs import Costs, Quote
 from breakeven.learner.deciding import decide
+from breakeven.learner.explaining import explain
 from breakeven.learner.fits import FitFound, FitJob
 from breakeven.learner.snapshot import config_of, content_of, parts_of, seal, state_of, unseal
 from breakeven.learner.state import (
@@ -39,6 +40,7 @@ from breakeven.values import (
     Decision,
     ErrorCosts,
     Event,
+    Explanation,
     Fitted,
     Labeller,
     Learnt,
@@ -548,11 +550,27 @@ class Learner:
     def decision(self, id: str) -> Decision:
         """The decision on an arrival that is awaited or remembered, as it was answered."""
         self.state.check_not_torn()
+        return self._decided(id)[1]
+
+    def _decided(self, id: str) -> tuple[Entry, Decision]:
         name = expect.name_of("id", id)
         entry = self.state.book.find(name)
         if entry is None or entry.decision is None:
             raise unknown(name, "an arrival that is awaited or remembered")
-        return entry.decision
+        return entry, entry.decision
+
+    def explain(self, id: str) -> Explanation:
+        """Why an arrival that is awaited or remembered was decided on as it was. Changes nothing.
+
+        >>> from breakeven import Learner, Threshold, TypeMeans
+        >>> learner = Learner(TypeMeans(noise_std=0.5), Threshold(), label_cost=2.0)
+        >>> learner.tell(learner.decide("flu").id, 38.9).mean
+        38.9
+        >>> print(learner.explain(learner.decide("flu").id).sentences[-1])
+        The belief rests on 1 label of this type; the last before this case: 1 (label 38.9).
+        """
+        self.state.check_whole()
+        return explain(self.state, *self._decided(id))
 
     @property
     def ledger(self) -> Ledger:

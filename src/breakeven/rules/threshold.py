@@ -1,14 +1,15 @@
 """The paper's rule: label what is more uncertain than a threshold that rises with the price."""
 
-from math import inf
+from math import exp, inf, log
 from typing import Literal
 
 from breakeven.errors import expect
 from breakeven.rules.rule import Rule, while_noise_is_unknown
 from breakeven.theory import threshold
-from breakeven.values import Verdict, View
+from breakeven.values import Decision, Traits, Verdict, View
 
 CLOCKS = ("type", "stream")
+LARGEST_LOG = 690.0  # of a cost: beyond it no number is left
 
 
 def threshold_reason(wanted: bool, first: bool, sure_prior: bool, untold: bool) -> str:
@@ -54,5 +55,15 @@ class Threshold(Rule):
         wanted, from_start = view.uncertainty > limit, traits.prior_std <= limit
         first, untold = of_types and labels == 0, of_types and view.prediction.std == inf
         return Verdict(wanted, limit, threshold_reason(wanted, first, from_start, untold))
+
+    def flips_at(self, decision: Decision, traits: Traits) -> float | None:
+        """Where the threshold, which grows as cost ** exponent, meets the uncertainty of this decision."""
+        uncertainty, limit = decision.uncertainty, decision.threshold
+        if limit != limit:
+            return None
+        if uncertainty in (0.0, inf):
+            return uncertainty
+        size = log(decision.cost) + log(uncertainty / limit) / traits.exponent
+        return exp(size) if abs(size) < LARGEST_LOG else 0.0 if size < 0.0 else inf
 
     reason = staticmethod(threshold_reason)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from breakeven.errors import expect
 from breakeven.rules.rule import Rule
-from breakeven.values import Offer, Verdict, View
+from breakeven.values import Decision, Offer, Traits, Verdict, View
 
 
 class Value(Rule):
@@ -57,6 +57,10 @@ class Value(Rule):
         wanted, late = worth > offer.price, self.horizon is not None and view.round > self.horizon
         reason = self.reason(wanted, worth == inf, worth == 0.0, late)
         return Verdict(wanted, reason=reason, worth=worth, labeller=offer.labeller, worth_now=now)
+
+    def flips_at(self, decision: Decision, traits: Traits) -> float | None:
+        """What the label is worth; less where little of a budget is left."""
+        return None if decision.worth is None else decision.worth / decision.scarcity
 
     def _worth(self, view: View, offer: Offer) -> tuple[float, float]:
         """What this label would save, and how much of it at the arrival itself."""

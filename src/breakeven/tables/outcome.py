@@ -29,7 +29,7 @@ from breakeven.tables.story import (
     facts,
     sections,
 )
-from breakeven.values import Bill, BillRow, Sweep
+from breakeven.values import Bill, BillRow, Explanation, Sweep
 from breakeven.values.amounts import listed
 from breakeven.values.bill import ABOUT_NO_ONE, ABOUT_NO_ONE_UNEVEN, mean_row, sweep_of
 
@@ -58,6 +58,13 @@ class Outcome:
     def columns(self) -> Columns:
         """What the columns of the table mean, to read rows that come later."""
         return self.run.cases.columns
+
+    def explain(self, id: str | int) -> Explanation:
+        """Why a case was decided on as it was, in the words of the table; cases are numbered from 1 on.
+
+        Where the table has an id column, that is its name. The learner remembers the last cases only.
+        """
+        return self.columns.explained(self.learner.explain(str(id)))
 
     @property
     def rows(self) -> list[BillRow]:

@@ -246,19 +246,19 @@ class Decision(Struct, frozen=True, gc=False):
         sentence = WORDING.get(self.reason, self.reason)
         try:
             return sentence.format(
-                mean=_words(self.prediction.mean),
-                uncertainty=_words(self.uncertainty),
-                threshold=_words(self.threshold),
+                mean=words(self.prediction.mean),
+                uncertainty=words(self.uncertainty),
+                threshold=words(self.threshold),
                 cost=f"{self.cost:,.10g}",
                 chance=f"{100 * self.propensity:.3g}%",
-                worth="an unknown amount" if self.worth is None else _words(self.worth),
+                worth="an unknown amount" if self.worth is None else words(self.worth),
                 labeller=self.labeller,
             )
         except (LookupError, ValueError, AttributeError, TypeError):  # braces in a sentence of the user's own
             return sentence
 
 
-def _words(number: float) -> str:
+def words(number: float) -> str:
     """Three digits, written out as long as that is readable."""
     short = f"{number:.3g}"
     return f"{float(short):,.0f}" if 1e3 <= abs(float(short)) < 1e9 else short

@@ -5,7 +5,7 @@ if need be. The choice rests on the measured rank of the dictionary against the 
 and is made when a label has been told; so the same events always lead to the same solver.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import erfc, inf, sqrt
 from typing import Any, Literal, Self
 
@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne, ToldLabel
 from breakeven.beliefs.change import CHANGE_SEARCHED, best_split
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.blas import one_thread
@@ -33,11 +33,13 @@ from breakeven.beliefs.gp.likelihood import Prior
 from breakeven.beliefs.gp.reservoir import Reservoir, lesson_share, saving
 from breakeven.beliefs.gp.solver import BlockLooks, Solved, SolvedView, Solver, own_variance
 from breakeven.beliefs.number_rows import NumberRows
+from breakeven.beliefs.similarity import Hearing, nearest
 from breakeven.errors import expect
 from breakeven.values import (
     COMING,
     EVEN,
     UNKNOWN,
+    Grounds,
     Prediction,
     Saving,
     Traits,
@@ -338,6 +340,17 @@ class GaussianProcess(NumberRows):
             solver.parameters.half_life,
             expected_error(self.level),
         )
+
+    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+        """The labels nearest to a point in lengthscales, and how fast f may vary along each feature."""
+        solver = self.solver
+        X, hearing = solver.X[:, : self.dim], None
+        if solver.labels > 1 and not self._unfitted:
+            spreads = X.std(axis=0)
+            heard = self.parameters.kernel.weights(self.dim) * spreads**2
+            hearing = Hearing.of(heard / max(float(heard.sum()), 1e-300), spreads)
+        near = nearest(hearing, X, solver.y, solver.key_at, point, before)
+        return Grounds(solver.labels, near, () if hearing is None else hearing.features)
 
     @property
     def _unknowns(self) -> int:
