@@ -11,6 +11,7 @@ from breakeven.cli import main
 from tests.docs.reader import ROOT, brought, commands, examples
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 RUN, TYPED, SHOWN = {"python", "sh"}, "console", "text"
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 INSTALL = re.compile(r"pip install '\.\[([\w,]+)\]'")
@@ -29,7 +30,7 @@ def extras(page):
 
 with_examples = pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if RUN & {language for language, _ in examples(page)}],
+    [page for page in [*PAGES, *NOTEBOOKS] if RUN & {language for language, _ in examples(page)}],
     ids=lambda p: p.name,
 )
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

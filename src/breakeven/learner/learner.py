@@ -51,6 +51,7 @@ from breakeven.values import (
     Told,
     Withdrawn,
 )
+from breakeven.values.showing import lines_table
 
 GivenCost = float | Mapping[str, float]
 
@@ -586,6 +587,21 @@ class Learner:
             audit=None if auditing is None else auditing.report(),
             standing=None if self.state.checkable is None else self.state.trust.standing(),
         )
+
+    def __repr__(self) -> str:
+        """One line: what it is made of, and how far it came."""
+        state = self.state
+        named = f" {state.name!r}" if state.name else ""
+        made = f"{type(state.belief).__name__}, {type(state.rule).__name__}"
+        so_far = f"{state.rounds:,} arrivals, {state.book.bought:,} labels bought"
+        return f"<Learner{named}: {made}, {so_far}, {len(state.book.awaited):,} awaited>"
+
+    def __str__(self) -> str:
+        """Where it stands, in a few lines."""
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return lines_table(f"learner {self.name}".strip(), str(self.summary()))
 
     def summary(self) -> Summary:
         """Where the learner stands, to print or to encode."""

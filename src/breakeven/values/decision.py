@@ -241,6 +241,23 @@ class Decision(Struct, frozen=True, gc=False):
             return sentence
         return f"{sentence.removesuffix('.')}; the belief is {self.doubt}."
 
+    def __str__(self) -> str:
+        """The id, and the reason in one sentence."""
+        return f"{self.id}: {self.why}"
+
+    def _repr_html_(self) -> str:
+        from breakeven.values.showing import facts_table  # which knows charts, and they know nothing of this
+
+        answer = self.prediction
+        facts = [
+            ("answer", "label it" if self.wants_label else "no label"),
+            ("prediction", words(answer.mean) + (f" ± {words(answer.std)}" if isfinite(answer.std) else "")),
+            ("cost of a label", f"{self.cost:,.10g}"),
+            *([] if self.worth is None else [("worth of a label", words(self.worth))]),
+            ("why", self.why),
+        ]
+        return facts_table(f"case {self.id}", facts)
+
     @property
     def _sentence(self) -> str:
         sentence = WORDING.get(self.reason, self.reason)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from breakeven.values.amounts import listed
 from breakeven.values.decision import Decision, words
+from breakeven.values.showing import facts_table
 
 MOST_SIMILAR = 3  # cases that are named
 MOST_FEATURES, LEAST_NAMED = 3, 0.005  # features that a sentence names, and their least weight
@@ -139,6 +140,11 @@ class Explanation(Struct, frozen=True, kw_only=True, omit_defaults=True):
             return f"The rule would pay up to {words(flip)} for it."
         below = f"It would be asked for if a label cost less than {words(flip)}."
         return below if flip > 0.0 else "It would not be asked for at any cost."
+
+    def _repr_html_(self) -> str:
+        why, *others = self.sentences
+        rows = [("why", why), *(("", one) for one in others)]
+        return facts_table(f"case {self.decision.id}", rows)
 
     def named(self, features: tuple[FeatureWeight, ...], x: Any, similar: Iterable[Any]) -> "Explanation":
         """The same with other names of features, and points as these say: its own and those of `similar`."""
