@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from breakeven.errors import expect
 from breakeven.rules.audit import Audit, left_out
 from breakeven.rules.rule import Rule, Wrapper
-from breakeven.values import NO_SUM, ExactSum, Offer, Verdict, View, best_offer
+from breakeven.values import NO_SUM, Decision, ExactSum, Offer, Traits, Verdict, View, best_offer
 
 IN_BUDGET = {
     "unsure": "unsure_in_budget",
@@ -193,6 +193,11 @@ class Budget(Wrapper):
         if rounds is None:
             return money / 2
         return min(money / 2, before + _most_draws(self._audits.rate, rounds) * view.cost)
+
+    def flips_at(self, decision: Decision, traits: Traits) -> float | None:
+        """That of the rule inside; 0 once nothing was left."""
+        flip = self.rule.flips_at(decision, traits)
+        return 0.0 if flip is not None and decision.scarcity >= SCARCEST else flip
 
     # -- memory ----------------------------------------------------------------------------------
 

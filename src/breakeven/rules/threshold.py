@@ -1,15 +1,14 @@
 """The paper's rule: label what is more uncertain than a threshold that rises with the price."""
 
-from math import exp, inf, log
+from math import inf
 from typing import Literal
 
 from breakeven.errors import expect
 from breakeven.rules.rule import Rule, while_noise_is_unknown
-from breakeven.theory import threshold
+from breakeven.theory import flipping_cost, threshold
 from breakeven.values import Decision, Traits, Verdict, View
 
 CLOCKS = ("type", "stream")
-LARGEST_LOG = 690.0  # of a cost: beyond it no number is left
 
 
 def threshold_reason(wanted: bool, first: bool, sure_prior: bool, untold: bool) -> str:
@@ -61,9 +60,10 @@ class Threshold(Rule):
         uncertainty, limit = decision.uncertainty, decision.threshold
         if limit != limit:
             return None
-        if uncertainty in (0.0, inf):
-            return uncertainty
-        size = log(decision.cost) + log(uncertainty / limit) / traits.exponent
-        return exp(size) if abs(size) < LARGEST_LOG else 0.0 if size < 0.0 else inf
+        try:
+            flip: float = flipping_cost(decision.cost, uncertainty / limit, traits.exponent)
+        except OverflowError:
+            return inf
+        return flip
 
     reason = staticmethod(threshold_reason)

@@ -18,6 +18,7 @@ from breakeven.rules import Value
 from breakeven.tables.billing import final_noise, first_rows, name_of, noise_share, row_of
 from breakeven.tables.cases import Cases
 from breakeven.tables.pictures import costs_differ
+from breakeven.tables.reasons import why_section
 from breakeven.tables.rivals import costs_left_out
 from breakeven.tables.run import TableRun
 from breakeven.tables.story import (
@@ -171,7 +172,7 @@ class Outcome:
             facts=facts(run),
             trials=self.trials,
             costs_differ=costs_differ(run),
-            sections=sections(run, ids=self.ids),
+            sections=[*sections(run, ids=self.ids), *why_section(run, ids=self.ids)],
             sweep=self.sweep,
             configuration=configuration(run, self.folder, seeds=self.seeds is not None),
             notes=self.notes,

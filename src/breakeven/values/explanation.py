@@ -16,7 +16,7 @@ from breakeven.values.decision import Decision, words
 from breakeven.values.showing import facts_table
 
 MOST_SIMILAR = 3  # cases that are named
-MOST_FEATURES, LEAST_NAMED = 3, 0.005  # features that a sentence names, and their least weight
+MOST_NAMED, LEAST_NAMED = 3, 0.005  # features that a sentence names, and their least weight
 DRAWN_REASONS = ("audited", "checked")  # of labels that the rule itself declined
 COST_IS_NO_MATTER = (
     "warmup", "person_asked", "person_declined", "drawn", "not_drawn", "always", "never", "first_of_type",
@@ -176,7 +176,7 @@ class Explanation(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self._by_type is not None or not self.features:
             return ""
         heard = [one for one in self.features if one.weight >= LEAST_NAMED]
-        most = [f"{one.name} ({one.weight:.0%})" for one in heard[:MOST_FEATURES]]
+        most = [f"{one.name} ({one.weight:.0%})" for one in heard[:MOST_NAMED]]
         rest = f", and is to {1.0 - self.heeded:.0%} of the view that no feature matters"
         return f"The belief listens most to {listed(most)}{rest if self.heeded < 0.995 else ''}."
 

@@ -22,5 +22,6 @@ def axis_hearing(frame: Frame, members: Sequence[Member], weights: Array) -> Hea
         if member.shape:
             by_family[member.axes] += weight
     shares = by_family @ along / float(weights.sum())
-    spreads = frame.scale[:-1] * np.sqrt(frame.variation[:-1])
+    varies = frame.variation[:-1] > 0.0
+    spreads = np.where(varies, frame.scale[:-1], 0.0) * np.sqrt(frame.variation[:-1])
     return Hearing.of(shares[:-1], spreads, float(shares[-1]))
