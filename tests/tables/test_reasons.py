@@ -58,7 +58,7 @@ def test_compiled_loops_say_where_answers_flip_as_single_decisions_do(rule):
 def test_the_report_explains_a_labelled_case_one_that_was_not_and_the_closest_call(outcome):
     section = outcome.bill.sections[-1]
     assert section.title == "Why these cases?"
-    assert [text.split(".**")[0] for text in section.text[1:]] == [
+    assert [text.split(", number ")[0] for text in section.text[1:]] == [
         "**The last case that was labelled",
         "**The last case that was not labelled",
         "**The closest call",
@@ -69,7 +69,7 @@ def test_the_report_explains_a_labelled_case_one_that_was_not_and_the_closest_ca
 def test_without_ids_cases_are_named_by_their_number(named):
     hidden, shown = (why_section(named.run, ids=ids)[0].text for ids in (False, True))
     assert "patient" not in " ".join(hidden)
-    assert "number " in hidden[1]
+    assert "are number " in hidden[1]
     assert "<patient " in shown[1]
 
 

@@ -16,7 +16,10 @@ ABOUT_REASONS = "Any case that is still remembered can be explained so: `learner
 
 def why_section(run: TableRun, *, ids: bool = False) -> list[Section]:
     """Some decisions, explained; without `ids` cases are named by their number. Nothing if there are none."""
-    text = [f"**{words}.** {_explained(run, place, ids=ids).why}" for words, place in _chosen(run)]
+    text = [
+        f"**{words}, number {place + 1:,}.** {_explained(run, place, ids=ids).why}"
+        for words, place in _chosen(run)
+    ]
     return [Section(title="Why these cases?", text=[ABOUT_REASONS, *text])] if text else []
 
 

@@ -123,7 +123,8 @@ class Explanation(Struct, frozen=True, kw_only=True, omit_defaults=True):
         now, later = self.saves_now, self.saves_later
         if now is None or later is None or inf in (now, later):
             return ""
-        return f"A label would save about {words(now)} at this case and {words(later)} at later ones."
+        more = words(later) if later else "nothing"
+        return f"A label would save about {words(now)} at this case and {more} at later ones."
 
     @property
     def _flip(self) -> str:
