@@ -23,6 +23,7 @@ from breakeven.beliefs import (
 )
 from breakeven.learner import Learner, algorithm1, algorithm2
 from breakeven.ledger import Ledger
+from breakeven.notebook import connect as _connect
 from breakeven.rules import (
     Always,
     Audit,
@@ -38,7 +39,7 @@ from breakeven.rules import (
 )
 from breakeven.simulate import Trace, simulate
 from breakeven.tables import from_table
-from breakeven.values import Decision, Labeller, Prediction, Verdict, View
+from breakeven.values import Decision, Explanation, Labeller, Prediction, Verdict, View
 
 __all__ = [
     "Always",
@@ -50,6 +51,7 @@ __all__ = [
     "Cells",
     "Check",
     "Decision",
+    "Explanation",
     "GaussianProcess",
     "Labeller",
     "Learner",
@@ -82,3 +84,4 @@ __all__ = [
 __version__ = "0.1.0"
 
 _getLogger(__name__).addHandler(_NullHandler())  # who wants messages says so; without that there are none
+_connect()  # things know how to draw themselves from now on

@@ -8,6 +8,7 @@ from breakeven.report.bill_page import write_bill
 from breakeven.report.drawing import MissingMatplotlib, check_matplotlib
 from breakeven.report.exhibit_files import markdown, write_figure, write_page, write_table
 from breakeven.report.interactive import MissingPlotly, check_plotly
+from breakeven.report.single_picture import picture, write_bill_as
 
 __all__ = [
     "MissingMatplotlib",
@@ -15,7 +16,9 @@ __all__ = [
     "check_matplotlib",
     "check_plotly",
     "markdown",
+    "picture",
     "write_bill",
+    "write_bill_as",
     "write_figure",
     "write_page",
     "write_table",
