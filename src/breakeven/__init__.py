@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from breakeven.simulate import Trace, simulate
     from breakeven.tables import from_table
-    from breakeven.values import Decision, Labeller, Prediction, Verdict, View
+    from breakeven.values import Decision, Explanation, Labeller, Prediction, Verdict, View
 
 __all__ = [
     "Always",
@@ -55,6 +55,7 @@ __all__ = [
     "Cells",
     "Check",
     "Decision",
+    "Explanation",
     "GaussianProcess",
     "Labeller",
     "Learner",
@@ -117,7 +118,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "breakeven.simulate": ("Trace", "simulate"),
     "breakeven.tables": ("from_table",),
-    "breakeven.values": ("Decision", "Labeller", "Prediction", "Verdict", "View"),
+    "breakeven.values": ("Decision", "Explanation", "Labeller", "Prediction", "Verdict", "View"),
 }
 
 
@@ -136,12 +137,17 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """The package itself: `simulate` is the function, also once the module of that name is loaded."""
+    """The package itself: `simulate` is the function, also once the module of that name is loaded.
+
+    As soon as values are loaded they know how to draw themselves.
+    """
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "simulate" and isinstance(value, ModuleType):
             value = value.simulate
         super().__setattr__(name, value)
+        if name == "values":
+            import_module("breakeven.notebook").connect()
 
 
 sys.modules[__name__].__class__ = _Package

@@ -10,8 +10,12 @@ import msgspec
 import numpy as np
 from msgspec.structs import astuple, force_setattr
 
+from breakeven.errors import expect
 from breakeven.errors.expect import Array
-from breakeven.values import AuditReport, Standing
+from breakeven.values import AuditReport, Chart, Line, Standing
+from breakeven.values.showing import lines_table, plotted
+
+MOST_DRAWN = 400  # rounds of a chart
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -99,6 +103,19 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """The average spend on labels after each round."""
         return None if self.spend_by_round is None else _running_average(self.spend_by_round)
 
+    def __repr__(self) -> str:
+        """The totals; what was spent and missed in each round is left out."""
+        total = "unknown" if self.total_loss is None else f"{self.total_loss:,.10g}"
+        spent = f"label_spend={self.label_spend:,.10g}, total_loss={total}"
+        return f"Ledger(rounds={self.rounds}, labels={self.labels}, {spent})"
+
+    def _repr_html_(self) -> str:
+        return lines_table("the bill", str(self))
+
+    def plot(self) -> Any:
+        """The average cost after each round, as a matplotlib figure, where every round is known."""
+        return plotted(running_chart(self))
+
     def __str__(self) -> str:
         """The bill in a few lines."""
         lines = [
@@ -121,6 +138,29 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         if self.noise_floor is not None:
             lines.append(f"label noise alone would give an error of about {self.noise_floor:,.2f}")
         return "\n".join(lines)
+
+
+def running_chart(ledger: Ledger) -> Chart:
+    """The averages of a bill after each round."""
+    loss, spend, error = (
+        ledger.running_average_loss,
+        ledger.running_average_spend,
+        ledger.running_average_error,
+    )
+    if loss is None or spend is None or error is None:
+        expect.refuse("plot", "a bill of every round, as simulate gives", "totals only", described=True)
+    shown = np.unique(np.geomspace(1, max(len(loss), 1), MOST_DRAWN).round().astype(int))[: len(loss)]
+    parts = {"labels and errors": loss, "labels": spend, "errors": ledger.error_cost * error}
+    return Chart(
+        name="averages",
+        title="Average cost of a round",
+        x_label="rounds so far",
+        y_label="money a round",
+        lines=[
+            Line(label=name, x=shown.astype(float).tolist(), y=values[shown - 1].tolist())
+            for name, values in parts.items()
+        ],
+    )
 
 
 def _running_average(values: Array) -> Array:

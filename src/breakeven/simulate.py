@@ -20,6 +20,7 @@ from breakeven.learner import Learner, bulk, replay
 from breakeven.learner.bulk import Answers
 from breakeven.ledger import Ledger
 from breakeven.values import EVEN, AuditReport, Standing, counted, expected_error
+from breakeven.values.showing import lines_table
 
 Replayed = tuple[Answers, Array, NDArray[np.bool_], Array]  # answers, costs, which are ambiguous, stretches
 
@@ -48,6 +49,21 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
     audit: AuditReport | None = None
     level: float = EVEN
     standing: Standing | None = None
+
+    def __repr__(self) -> str:
+        """How long it is, and its bill."""
+        return f"Trace(rounds={len(self.wants_label)}, scored={self.scored!r}, ledger={self.ledger!r})"
+
+    def __str__(self) -> str:
+        """The bill in a few lines."""
+        return str(self.ledger)
+
+    def _repr_html_(self) -> str:
+        return lines_table(f"{len(self.wants_label):,} rounds, replayed", str(self.ledger))
+
+    def plot(self) -> Any:
+        """The average cost after each round, as a matplotlib figure."""
+        return self.ledger.plot()
 
     @property
     def exact(self) -> NDArray[np.bool_]:

@@ -11,20 +11,21 @@ from typing import Any
 import msgspec
 
 from breakeven.errors import InvalidInput, expect
-from breakeven.values import AnyEvent, Decision, Event, Prediction
+from breakeven.values import AnyEvent, Decision, Event, Explanation, Prediction
 
-MISSING = {"threshold": nan, "worth": None}  # what a field that was left out stands for
+MISSING = {"threshold": nan, "worth": None, "worth_now": None}  # what a field that was left out stands for
 
 
-def to_json(value: Event | Decision | Prediction) -> bytes:
+def to_json(value: Event | Decision | Prediction | Explanation) -> bytes:
     """One value as JSON.
 
     >>> to_json(Prediction(mean=0.0, std=inf, noise_std=1.0))
     b'{"mean":0.0,"std":null,"noise_std":1.0}'
     """
     plain = msgspec.to_builtins(value, builtin_types=(bytes,))
-    if isinstance(plain.get("x"), bytes | list | tuple):
-        _check_text("x", plain["x"])
+    for part in (plain, *plain.get("similar", ())):
+        if isinstance(part.get("x"), bytes | list | tuple):
+            _check_text("x", part["x"])
     if isinstance(plain.get("state"), bytes):
         plain["state"] = msgspec.to_builtins(plain["state"])
     return msgspec.json.encode(_without_missing(plain))
@@ -48,7 +49,13 @@ def prediction_from_json(blob: bytes | str) -> Prediction:
     return prediction
 
 
-def to_msgpack(value: Event | Decision | Prediction) -> bytes:
+def explanation_from_json(blob: bytes | str) -> Explanation:
+    """The explanation that `to_json` wrote."""
+    explanation: Explanation = _read(Explanation, _with_infinities(_decoded(msgspec.json.decode, blob)))
+    return explanation
+
+
+def to_msgpack(value: Event | Decision | Prediction | Explanation) -> bytes:
     """One value as MessagePack."""
     return msgspec.msgpack.encode(value)
 
@@ -71,6 +78,12 @@ def prediction_from_msgpack(blob: bytes) -> Prediction:
     return prediction
 
 
+def explanation_from_msgpack(blob: bytes) -> Explanation:
+    """The explanation that `to_msgpack` wrote."""
+    explanation: Explanation = _read(Explanation, _decoded(msgspec.msgpack.decode, blob))
+    return explanation
+
+
 def _decoded(decode: Any, blob: Any) -> Any:
     try:
         plain = decode(blob)
@@ -83,8 +96,9 @@ def _decoded(decode: Any, blob: Any) -> Any:
 
 def _read(kind: Any, plain: dict[str, Any]) -> Any:
     """A value from plain data, in which points are tuples again."""
-    if isinstance(plain.get("x"), list):
-        plain["x"] = _tuples(plain["x"])
+    for part in (plain, *plain.get("similar", ())):
+        if isinstance(part.get("x"), list):
+            part["x"] = _tuples(part["x"])
     for part in _parts(plain):
         if isinstance(part.get("threshold"), float) and isnan(part["threshold"]):
             part["threshold"] = nan  # the same object as ours, so that equal values compare as equal
@@ -98,7 +112,7 @@ def _read(kind: Any, plain: dict[str, Any]) -> Any:
 def _with_infinities(plain: dict[str, Any]) -> dict[str, Any]:
     """Put back what JSON cannot hold: null is infinite, and what was left out is missing."""
     for part in _parts(plain):
-        for name in ("std", "uncertainty", "threshold", "worth"):
+        for name in ("std", "uncertainty", "threshold", "worth", "worth_now", "flips_at"):
             if part.get(name, 0.0) is None:
                 part[name] = inf
         if "uncertainty" in part:

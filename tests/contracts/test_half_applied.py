@@ -160,6 +160,7 @@ VERBS = {
     "learn": lambda one, places: one.learn(places[21], 4.0, id="another gift"),
     "reprice": lambda one, places: one.reprice(label_cost=2.0, rule=wrapped(Threshold(2.0))),
     "reprice to value": lambda one, places: one.reprice(rule=Value(1000)),
+    "explain": lambda one, places: one.explain("told"),
     "predict": lambda one, places: one.predict(places[20]),
     "predict many": lambda one, places: one.predict_many(places[20:24]),
     "look at it": lambda one, places: (one.ledger, one.summary(), one.decision("told"), list(one.awaited)),

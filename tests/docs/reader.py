@@ -5,6 +5,7 @@ reader who installed what the page says. In a process of its own, since what was
 """
 
 import importlib.metadata
+import json
 import re
 import shlex
 import sys
@@ -35,8 +36,13 @@ def runs(page):
 
 
 def examples(page):
-    """Every block with its language."""
+    """Every block with its language; the cells of a notebook are blocks."""
     text = page.read_text()
+    if page.suffix == ".ipynb":
+        for cell in json.loads(text)["cells"]:
+            if cell["cell_type"] == "code":
+                yield "python", "".join(cell["source"])
+        return
     for found in BLOCK.finditer(text):
         line = text[: found.start(2)].count("\n")
         yield found.group(1), "\n" * line + found.group(2)  # so that a traceback names the page's own line

@@ -11,6 +11,7 @@ from breakeven.cli import main
 from tests.docs.reader import ROOT, RUN, brought, commands, examples, page_extras, pages, runs
 
 PAGES = pages()
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 TYPED, SHOWN = "console", "text"
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 FENCE = re.compile(r"^\s*```(.*)$", re.MULTILINE)
@@ -28,7 +29,7 @@ def blocks(page):
 
 with_examples = pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if runs(page)],
+    [page for page in [*PAGES, *NOTEBOOKS] if runs(page)],
     ids=name,
 )
 every_page = pytest.mark.parametrize("page", PAGES, ids=name)

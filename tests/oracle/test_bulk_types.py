@@ -47,10 +47,11 @@ def assert_same_before(make, xs, ys, ids=None):
     passed = bulk.replay(fast.state, fast.belief.points(xs), np.array(ys), true=False, full=True, ids=ids)
     names = [None] * len(xs) if ids is None else ids
     rounds = zip(xs, ys, names, np.transpose(passed.before).tolist(), passed.reasons.worded(), strict=True)
-    for x, y, id, (mean, std, worth), reason in rounds:
+    for x, y, id, (mean, std, worth, now), reason in rounds:
         decision = slow.decide(x, id=id)
         assert (decision.prediction.mean, decision.prediction.std) == (mean, std)
         assert decision.worth == (None if isnan(worth) else worth * slow.error_cost)
+        assert decision.worth_now == (None if isnan(now) else now * slow.error_cost)
         assert decision.reason == reason
         if decision.wants_label:
             slow.tell(decision.id, y)

@@ -118,8 +118,9 @@ def test_the_future_changes_nothing_of_types_either():
 
 def test_decisions_have_all_that_a_decision_has():
     table = run_of(smooth(60)).decisions.collect()
-    own = {"row", "prediction", "probability", "std", "noise_std", "normal_score", "label", "error", "answer"}
-    assert set(table.columns) == set(Decision.__struct_fields__) - {"offers", "doubt"} | own
+    own = {"row", "prediction", "probability", "std", "noise_std", "normal_score", "label", "error"}
+    own |= {"flips_at", "answer"}
+    assert set(table.columns) == set(Decision.__struct_fields__) - {"offers", "doubt", "scarcity"} | own
     assert table["id"].to_list() == list(range(1, 61))
     assert table.filter("wants_label")["error"].to_list() == [0.0] * table["wants_label"].sum()
 

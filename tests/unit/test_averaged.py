@@ -236,3 +236,15 @@ def test_where_it_moves_what_is_known_grows_old():
     for x in np.random.default_rng(1).normal(size=(200, 2)):
         learner.decide(x, force=False)
     assert learner.predict([0.3, -0.2]).std > 1.5 * before
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_restored_average_values_labels_to_the_bit(seed):
+    random = np.random.default_rng(seed)
+    live = Learner(Averaged(3), Value(horizon=200, scored="labels"), label_cost=0.05)
+    for x in random.random((40, 3)):
+        if (decision := live.decide(x)).wants_label:
+            live.tell(decision.id, float(x @ [1.0, 2.0, 0.0] + 0.1 * random.normal()))
+    restored = Learner.restore(live.snapshot())
+    for x in random.random((20, 3)):
+        assert restored.decide(x) == live.decide(x)

@@ -159,6 +159,8 @@ def test_a_decision_is_json_with_null_for_what_is_not_a_number():
         "doubt": None,
         "labeller": None,
         "worth": None,
+        "worth_now": None,
+        "scarcity": 1.0,
         "by": "rule",
         "round": 1,
         "offers": [],

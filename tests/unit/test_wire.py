@@ -113,7 +113,9 @@ def test_every_prediction_comes_back_from_json_and_messagepack(prediction):
     assert same(prediction_from_msgpack(to_msgpack(prediction)), prediction)
 
 
-@pytest.mark.parametrize("verdict", [{"threshold": -inf}, {"worth": -inf}, {"worth": nan}])
+@pytest.mark.parametrize(
+    "verdict", [{"threshold": -inf}, {"worth": -inf}, {"worth": nan}, {"worth_now": nan}]
+)
 def test_a_rule_of_ones_own_says_nothing_that_json_cannot_hold(verdict):
     class Mine(Rule):
         def decide(self, view):
@@ -121,7 +123,9 @@ def test_a_rule_of_ones_own_says_nothing_that_json_cannot_hold(verdict):
 
     learner = Learner(TypeMeans(0.5), Mine(), label_cost=2.0)
     before = learner.snapshot()
-    with pytest.raises(InvalidInput, match=r"^Mine.decide (worth|threshold): expected a number, or ∞, got"):
+    with pytest.raises(
+        InvalidInput, match=r"^Mine.decide (worth|threshold|worth_now): expected a number, or ∞"
+    ):
         learner.decide("flu")
     assert learner.snapshot() == before
 

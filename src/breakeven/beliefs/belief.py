@@ -4,14 +4,15 @@ Points go through `point` first, which checks them; every other method takes wha
 named by a key, the number of the event that made it. A label with the key None can no longer be changed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from breakeven.values import EVEN, Prediction, Traits, View
+from breakeven.values import EVEN, Grounds, Prediction, Traits, View
 
 Key = int | None
+ToldLabel = tuple[int, Any, float]  # key, point and value of a label that a learner remembers
 
 ENOUGH_TO_FIT = 3  # labels, or types with labels: fewer leave the expected error infinite
 REFIT_GROWTH = 1.2  # fit again when the labels, or the types with labels, have grown by this factor
@@ -243,6 +244,19 @@ class Checkable(Protocol):
 def is_checkable(belief: object) -> TypeGuard[Checkable]:
     """Whether labels can test this belief. To ask for its class is quick, and for itself is slow."""
     return issubclass(type(belief), Checkable)
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A belief that can say what an answer rests on."""
+
+    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+        """The labels nearest to a point, by its own sense of similarity, and what it listens to.
+
+        Labels with a key from `before` on came later, and are left out. `told` are those that the learner
+        remembers, the last told first, for a belief that keeps no labels one by one. Changes nothing.
+        """
+        ...
 
 
 class Keeping(Protocol):

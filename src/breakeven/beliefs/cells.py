@@ -27,6 +27,8 @@ class Cells(TypeMeans):
     5.0
     """
 
+    listens_to = "cell"
+
     def __init__(
         self,
         low: Any,

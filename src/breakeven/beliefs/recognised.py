@@ -12,10 +12,21 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from breakeven.beliefs.belief import Aiming, Belief, Checkable, Key, Looks, OneByOne, is_checkable, level_of
+from breakeven.beliefs.belief import (
+    Aiming,
+    Belief,
+    Checkable,
+    Explaining,
+    Key,
+    Looks,
+    OneByOne,
+    ToldLabel,
+    is_checkable,
+    level_of,
+)
 from breakeven.beliefs.belief_data import belief_data, belief_kind, belief_of, enter, kind_name
 from breakeven.errors import expect
-from breakeven.values import Prediction, Traits, View
+from breakeven.values import Grounds, Prediction, Traits, View
 
 ENOUGH_TO_RECOGNISE = 5  # labels told: fewer zeros and ones may be the first of other numbers
 YES_NO_VALUES = (0.0, 1.0)
@@ -196,6 +207,11 @@ class Recognised:
         """Nobody will name this label any more."""
         for one in self._both:
             one.release(key)
+
+    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+        """As the belief sees it that answers now."""
+        now = self._now
+        return now.grounds(point, before, told) if isinstance(now, Explaining) else Grounds(self.labels)
 
     # -- tests of its claims ---------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ and may be used again. An id within what is remembered counts once.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from math import nan
 from typing import Any
 
@@ -97,6 +97,22 @@ class Book:
         if isinstance(entry, tuple):
             entry = self._settled[id] = Entry(id, *entry)
         return entry
+
+    def told_last_first(self) -> Iterator[tuple[int, Any, float]]:
+        """Key, point and value of every label told that is remembered, the last told first."""
+        for entry in reversed(self._settled.values()):
+            if type(entry) is Entry and entry.y is not None:
+                yield entry.key, entry.x, entry.y
+
+    def ids_of(self, keys: Collection[int]) -> dict[int, str]:
+        """The ids of entries that are settled, by these keys, as far as they are remembered."""
+        found: dict[int, str] = {}
+        for one in reversed(self._settled.values()):
+            if len(found) == len(keys):
+                break
+            if type(one) is Entry and one.key in keys:
+                found[one.key] = one.id
+        return found
 
     def check_each_once(self, ids: Iterable[Any]) -> list[str]:
         """Ids for a batch of arrivals, each once."""

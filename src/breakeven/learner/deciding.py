@@ -47,7 +47,7 @@ def decide(
     )
     if propensity is None:
         propensity = 1.0 if wants_label else 0.0
-    stretch = view.stretch
+    now, stretch = verdict.worth_now, view.stretch
     exact = stretch == 1.0
     decision = Decision(
         id or (str(round) if round >= book.next_number else book.automatic_id(round)),
@@ -67,6 +67,8 @@ def decide(
         round,
         quote.offers,
         None if state.checkable is None else state.trust.doubt,
+        None if now is None else now * state.costs.error_cost,
+        verdict.scarcity,
     )
     predicted = None
     if reason == "audited":
@@ -148,6 +150,7 @@ def _checked(verdict: Any, rule: Rule, quote: Quote) -> Verdict:
         worth = _sound_number(f"{name}.decide worth", worth)
     if labeller is not None:
         expect.one_of(f"{name}.decide labeller", labeller, [None, *(one.labeller for one in quote.offers)])
+    now = verdict.worth_now
     return Verdict(
         expect.truth(f"{name}.decide wants_label", verdict.wants_label),
         _sound_number(f"{name}.decide threshold", verdict.threshold, missing=True),
@@ -155,6 +158,8 @@ def _checked(verdict: Any, rule: Rule, quote: Quote) -> Verdict:
         propensity,
         worth,
         labeller,
+        None if now is None else _sound_number(f"{name}.decide worth_now", now),
+        expect.positive(f"{name}.decide scarcity", verdict.scarcity),
     )
 
 

@@ -16,6 +16,7 @@ from breakeven.learner.batches import checked_labels, decide_many
 from breakeven.learner.book import AwaitedLabels, Entry, taken, unknown
 from breakeven.learner.costs import Costs, GivenCost
 from breakeven.learner.deciding import again, decide
+from breakeven.learner.explaining import explain
 from breakeven.learner.fits import FitFound, FitJob, Fits
 from breakeven.learner.snapshot import config_of, content_of, parts_of, seal, state_of, unseal
 from breakeven.learner.state import (
@@ -37,6 +38,7 @@ from breakeven.values import (
     Decision,
     ErrorCosts,
     Event,
+    Explanation,
     Labeller,
     Learnt,
     Prediction,
@@ -46,6 +48,7 @@ from breakeven.values import (
     Told,
     Withdrawn,
 )
+from breakeven.values.showing import lines_table
 
 NOT_UNEVEN = (None,) * 4  # no costs of answers too low and too high are given
 
@@ -452,11 +455,27 @@ class Learner:
     def decision(self, id: str) -> Decision:
         """The decision on an arrival that is awaited or remembered, as it was answered."""
         self.state.check_not_torn()
+        return self._decided(id)[1]
+
+    def _decided(self, id: str) -> tuple[Entry, Decision]:
         name = expect.name_of("id", id)
         entry = self.state.book.find(name)
         if entry is None or entry.decision is None:
             raise unknown(name, "an arrival that is awaited or remembered")
-        return entry.decision
+        return entry, entry.decision
+
+    def explain(self, id: str) -> Explanation:
+        """Why an arrival that is awaited or remembered was decided on as it was. Changes nothing.
+
+        >>> from breakeven import Learner, Threshold, TypeMeans
+        >>> learner = Learner(TypeMeans(noise_std=0.5), Threshold(), label_cost=2.0)
+        >>> learner.tell(learner.decide("flu").id, 38.9).mean
+        38.9
+        >>> print(learner.explain(learner.decide("flu").id).sentences[-1])
+        The belief rests on 1 label of this type; the last before this case: 1 (label 38.9).
+        """
+        self.state.check_whole()
+        return explain(self.state, *self._decided(id))
 
     @property
     def ledger(self) -> Ledger:
@@ -472,6 +491,21 @@ class Learner:
             audit=None if auditing is None else auditing.report(),
             standing=None if self.state.checkable is None else self.state.trust.standing(),
         )
+
+    def __repr__(self) -> str:
+        """One line: what it is made of, and how far it came."""
+        state = self.state
+        named = f" {state.name!r}" if state.name else ""
+        made = f"{type(state.belief).__name__}, {type(state.rule).__name__}"
+        so_far = f"{state.rounds:,} arrivals, {state.book.bought:,} labels bought"
+        return f"<Learner{named}: {made}, {so_far}, {len(state.book.awaited):,} awaited>"
+
+    def __str__(self) -> str:
+        """Where it stands, in a few lines."""
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return lines_table(f"learner {self.name}".strip(), str(self.summary()))
 
     def summary(self) -> Summary:
         """Where the learner stands, to print or to encode."""

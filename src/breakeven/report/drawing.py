@@ -5,6 +5,7 @@ put near their point, over as little of the chart as possible.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from io import BytesIO
 from itertools import product
 from textwrap import fill
@@ -83,27 +84,51 @@ def check_matplotlib() -> None:
 
 def draw(chart: Chart, styles: dict[str, LineStyle]) -> dict[str, bytes]:
     """The picture of a chart, by the ending of its file: png and svg."""
-    check_matplotlib()
-    from matplotlib.figure import Figure
+    figure = figure_of_chart(chart, styles)
     from matplotlib.style import context
 
     with context(["default", PICTURE_LOOK]):
-        figure = Figure(figsize=(PICTURE_WIDTH, PICTURE_HEIGHT), layout="constrained", facecolor=PAPER_COLOUR)
+        png = _saved(figure, format="png", dpi=200, metadata={"Software": None})
+        svg = _saved(figure, format="svg", metadata={"Date": None, "Creator": None, "Title": chart.title})
+    return {"png": png, "svg": svg.replace(b"</style>", _after_dark().encode() + b"</style>", 1)}
+
+
+@cache
+def _shown_figure() -> type["Figure"]:
+    """The kind of figure that a notebook shows as a picture, whatever backend is in use."""
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        """A figure that knows its picture."""
+
+        def _repr_png_(self) -> bytes:
+            return _saved(self, format="png", dpi=144)
+
+    return ShownFigure
+
+
+def figure_of_chart(chart: Chart, styles: dict[str, LineStyle]) -> "Figure":
+    """A chart as a matplotlib figure."""
+    check_matplotlib()
+    from matplotlib.style import context
+
+    with context(["default", PICTURE_LOOK]):
+        size = (PICTURE_WIDTH, PICTURE_HEIGHT)
+        figure = _shown_figure()(figsize=size, layout="constrained", facecolor=PAPER_COLOUR)
         axes = figure.add_subplot(facecolor=PAPER_COLOUR)
         drawn = {
-            line.label: _draw_line(axes, line, style_of(line, styles), chart) for line in chart.lines[::-1]
+            line_words(line): _draw_line(axes, line, style_of(line, styles), chart)
+            for line in chart.lines[::-1]
         }
         _scale(axes, chart)
         _draw_marks(axes, chart)
-        _name(figure, chart.title, {line_words(line): drawn[line.label] for line in chart.lines})
+        _name(figure, chart.title, {words: drawn[words] for words in map(line_words, chart.lines)})
         axes.set_xlabel(_plain(fill(chart.x_label, LETTERS_A_TITLE)))
         axes.set_ylabel(_plain(fill(chart.y_label, LETTERS_A_NOTE)))
         figure.draw_without_rendering()  # lays it out: only then is it known where on the paper a point lies
         figure.set_layout_engine("none")
         _draw_notes(figure, axes, chart)
-        png = _saved(figure, format="png", dpi=200, metadata={"Software": None})
-        svg = _saved(figure, format="svg", metadata={"Date": None, "Creator": None, "Title": chart.title})
-    return {"png": png, "svg": svg.replace(b"</style>", _after_dark().encode() + b"</style>", 1)}
+    return figure
 
 
 def _draw_line(axes: "Axes", line: Line, style: LineStyle, chart: Chart) -> Any:

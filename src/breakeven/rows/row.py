@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.rows.reading import Kind, read_value
+from breakeven.values import Explanation, FeatureWeight
 
 
 class Column(Struct, frozen=True):
@@ -104,6 +105,13 @@ class Feature(Column, frozen=True):
             return [self.fill or 0.0] * len(self.names)
         return [float(known == one) for one in self.categories] if self.kind == "text" else [float(known)]
 
+    def value_of(self, numbers: list[float]) -> Any:
+        """The value that these numbers were made of; None for a category that is none of those known."""
+        if self.kind != "text":
+            return bool(numbers[0]) if self.kind == "truth" else numbers[0]
+        chosen = (name for name, number in zip(self.categories, numbers, strict=True) if number)
+        return next(chosen, None)
+
 
 class Columns(Struct, frozen=True, kw_only=True):
     """What the columns of a row mean to a learner: a row in, a point, a cost and a label out.
@@ -162,6 +170,40 @@ class Columns(Struct, frozen=True, kw_only=True):
     def label(self, value: Any) -> float:
         """A label as a learner takes it."""
         return float(self.label_column.value(value))
+
+    def row(self, point: Any) -> dict[str, Any]:
+        """The row that a point was made of: a value by the name of each column.
+
+        >>> sex = Feature("sex", "text", categories=("f", "m"))
+        >>> Columns(label_column=Column("score"), features=(Feature("age"), sex)).row((61.0, 0.0, 1.0))
+        {'age': 61.0, 'sex': 'm'}
+        """
+        if self.type_column is not None:
+            return {self.type_column.name: point}
+        numbers = iter(point)
+        return {one.name: one.value_of([next(numbers) for _ in one.names]) for one in self.features}
+
+    def explained(self, explanation: Explanation) -> Explanation:
+        """An explanation in the words of these columns: features and points have their names.
+
+        A category counts with all its values together.
+        """
+        if self.type_column is not None:
+            features = tuple(replace(one, name=self.type_column.name) for one in explanation.features)
+        else:
+            features = self._named(explanation.features)
+        points = [one.x for one in explanation.similar]
+        return explanation.named(features, self.row(explanation.x), map(self.row, points))
+
+    def _named(self, weights: tuple[FeatureWeight, ...]) -> tuple[FeatureWeight, ...]:
+        """Weights by column; what is no feature, such as time, keeps its name."""
+        columns = [(place, one.name) for place, one in enumerate(self.features) for _ in one.names]
+        total: dict[tuple[int | None, str], float] = {}
+        for weight in weights:
+            key = (None, weight.name) if weight.position is None else columns[weight.position]
+            total[key] = total.get(key, 0.0) + weight.weight
+        named = [FeatureWeight(name, weight, place) for (place, name), weight in total.items()]
+        return tuple(sorted(named, key=lambda one: -one.weight))
 
     def with_fills(self, means: Array) -> "Columns":
         """The same columns, but a missing number becomes its mean, and a missing category zeros."""

@@ -98,7 +98,7 @@ class Audit(Wrapper):
 
     def ended(self, verdict: Verdict) -> Verdict:
         """The answer to an arrival that was declined and cannot be paid for: there are no audits after it."""
-        return Verdict(False, verdict.threshold, "no_audit_money", worth=verdict.worth)
+        return replace(verdict, wants_label=False, reason="no_audit_money", propensity=None, labeller=None)
 
     @property
     def audit(self) -> "Audit":
@@ -113,4 +113,5 @@ def left_out(verdict: Verdict) -> Verdict:
 
 
 def _audited(verdict: Verdict, chance: float, offers: tuple[Offer, ...]) -> Verdict:
-    return Verdict(True, verdict.threshold, "audited", chance, verdict.worth, best_offer(offers).labeller)
+    labeller = best_offer(offers).labeller
+    return replace(verdict, wants_label=True, reason="audited", propensity=chance, labeller=labeller)

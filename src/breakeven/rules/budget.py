@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from breakeven.errors import expect
 from breakeven.rules.audit import Audit, left_out
 from breakeven.rules.rule import Rule, Wrapper
-from breakeven.values import NO_SUM, ExactSum, Offer, Verdict, View, best_offer
+from breakeven.values import NO_SUM, Decision, ExactSum, Offer, Traits, Verdict, View, best_offer
 
 IN_BUDGET = {
     "unsure": "unsure_in_budget",
@@ -133,7 +133,8 @@ class Budget(Wrapper):
         seen = _of_these(view, own or audits)
         verdict = self.rule.decide(_dearer(seen, scarcity) if scarcity > 1.0 else seen)
         if scarcity > 1.0:
-            verdict = replace(verdict, reason=_reason(verdict, view.offer(verdict.labeller)))
+            reason = _reason(verdict, view.offer(verdict.labeller))
+            verdict = replace(verdict, reason=reason, scarcity=verdict.scarcity * scarcity)
         if not own:
             return self._without_money(view, verdict, audits)
         if not verdict.wants_label:
@@ -192,6 +193,11 @@ class Budget(Wrapper):
         if rounds is None:
             return money / 2
         return min(money / 2, before + _most_draws(self._audits.rate, rounds) * view.cost)
+
+    def flips_at(self, decision: Decision, traits: Traits) -> float | None:
+        """That of the rule inside; 0 once nothing was left."""
+        flip = self.rule.flips_at(decision, traits)
+        return 0.0 if flip is not None and decision.scarcity >= SCARCEST else flip
 
     # -- memory ----------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ class Check(Wrapper):
         if verdict.wants_label or view.uniform(CHECK_DRAWS) >= chance:
             return replace(verdict, propensity=together)
         labeller = best_offer(self.rule.offers(view)).labeller
-        return Verdict(True, verdict.threshold, "checked", together, verdict.worth, labeller)
+        return replace(verdict, wants_label=True, reason="checked", propensity=together, labeller=labeller)
 
     def _chance(self, view: View, worth: float | None) -> float:
         """The chance of a coin; none falls before the belief is tested, or where it expects no error yet."""

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from breakeven.errors import expect
-from breakeven.values import Offer, Verdict, View
+from breakeven.values import Decision, Offer, Traits, Verdict, View
 
 if TYPE_CHECKING:
     from breakeven.rules.audit import Audit
@@ -37,6 +37,10 @@ class Rule(msgspec.Struct):
 
     def fresh(self) -> None:
         """Forget everything that happened: a learner begins with this rule."""
+
+    def flips_at(self, decision: Decision, traits: Traits) -> float | None:
+        """The cost of a label at which this answer of the rule changes; None where no cost changes it."""
+        return None
 
     # -- limits ----------------------------------------------------------------------------------
 
@@ -136,6 +140,10 @@ class Wrapper(Rule):
     def fresh(self) -> None:
         """Pass it on."""
         self.rule.fresh()
+
+    def flips_at(self, decision: Decision, traits: Traits) -> float | None:
+        """That of the rule inside."""
+        return self.rule.flips_at(decision, traits)
 
     def check_start(self, rounds: int, cost: float) -> None:
         """Pass it on."""

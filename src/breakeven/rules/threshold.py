@@ -5,8 +5,8 @@ from typing import Literal
 
 from breakeven.errors import expect
 from breakeven.rules.rule import Rule, while_noise_is_unknown
-from breakeven.theory import threshold
-from breakeven.values import Verdict, View
+from breakeven.theory import flipping_cost, threshold
+from breakeven.values import Decision, Traits, Verdict, View
 
 CLOCKS = ("type", "stream")
 
@@ -54,5 +54,16 @@ class Threshold(Rule):
         wanted, from_start = view.uncertainty > limit, traits.prior_std <= limit
         first, untold = of_types and labels == 0, of_types and view.prediction.std == inf
         return Verdict(wanted, limit, threshold_reason(wanted, first, from_start, untold))
+
+    def flips_at(self, decision: Decision, traits: Traits) -> float | None:
+        """Where the threshold, which grows as cost ** exponent, meets the uncertainty of this decision."""
+        uncertainty, limit = decision.uncertainty, decision.threshold
+        if limit != limit:
+            return None
+        try:
+            flip: float = flipping_cost(decision.cost, uncertainty / limit, traits.exponent)
+        except OverflowError:
+            return inf
+        return flip
 
     reason = staticmethod(threshold_reason)

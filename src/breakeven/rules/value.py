@@ -10,7 +10,7 @@ from typing import Literal
 
 from breakeven.errors import expect
 from breakeven.rules.rule import Rule
-from breakeven.values import Offer, Verdict, View
+from breakeven.values import Decision, Offer, Traits, Verdict, View
 
 LEAST_EXPECTED = 300  # arrivals to come, where nobody says how many there will be: streams are not shorter
 
@@ -62,19 +62,24 @@ class Value(Rule):
         """Take the offer that brings most beyond its price, if one does."""
         offers = view.offers or (Offer(view.price, view.traits.noise_std),)
         worths = [self._worth(view, offer) for offer in offers]
-        best = max(range(len(offers)), key=lambda i: _gain(worths[i], offers[i]))
-        worth, offer = worths[best], offers[best]
+        best = max(range(len(offers)), key=lambda i: _gain(worths[i][0], offers[i]))
+        (worth, now), offer = worths[best], offers[best]
         wanted, late = worth > offer.price, self.horizon is not None and view.round > self.horizon
         reason = self.reason(wanted, worth == inf, worth == 0.0, late)
-        return Verdict(wanted, reason=reason, worth=worth, labeller=offer.labeller)
+        return Verdict(wanted, reason=reason, worth=worth, labeller=offer.labeller, worth_now=now)
 
-    def _worth(self, view: View, offer: Offer) -> float:
+    def flips_at(self, decision: Decision, traits: Traits) -> float | None:
+        """What the label is worth; less where little of a budget is left."""
+        return None if decision.worth is None else decision.worth / decision.scarcity
+
+    def _worth(self, view: View, offer: Offer) -> tuple[float, float]:
+        """What this label would save, and how much of it at the arrival itself."""
         saving = view.saves(offer.noise_std)
         labels, left = self.scores_labels, self.arrivals_left(view.round)
         here = saving.outright if labels else saving.here
         if here == inf:
-            return here
-        return here + saving.over(left, lessons=self.lessons, labels=labels, price=offer.price)
+            return here, here
+        return here + saving.over(left, lessons=self.lessons, labels=labels, price=offer.price), here
 
     @staticmethod
     def reason(wanted: bool, nothing_known: bool, enough: bool, late: bool) -> str:

@@ -19,6 +19,7 @@ from breakeven.tables.billing import cost_of_all, final_noise, first_rows, name_
 from breakeven.tables.cases import Cases
 from breakeven.tables.over_time import about_trust, stretches, warnings
 from breakeven.tables.pictures import costs_differ
+from breakeven.tables.reasons import why_section
 from breakeven.tables.rivals import ABOUT_RULES
 from breakeven.tables.run import TableRun
 from breakeven.tables.story import (
@@ -31,8 +32,8 @@ from breakeven.tables.story import (
     lead,
     sections,
 )
-from breakeven.values import Bill, BillRow, Sweep
-from breakeven.values.amounts import listed
+from breakeven.values import Bill, BillRow, Explanation, Sweep
+from breakeven.values.amounts import amount, listed
 from breakeven.values.bill import (
     ABOUT_NO_ONE,
     ABOUT_NO_ONE_UNEVEN,
@@ -43,7 +44,9 @@ from breakeven.values.bill import (
     sweep_of,
 )
 from breakeven.values.bill_words import break_even_words, headline, rests_on
+from breakeven.values.showing import columns_table, page_written, plotted
 
+FIGURES = ("labels", "spend", "mean error", "total")  # of a way, as they are shown
 DECISIONS_FILE = "decisions.parquet"
 NAMES_IN_A_ROW = 6  # of columns, before the rest is counted
 
@@ -71,6 +74,40 @@ class Outcome:
     def columns(self) -> Columns:
         """What the columns of the table mean, to read rows that come later."""
         return self.run.cases.columns
+
+    def __repr__(self) -> str:
+        """One line: the table, and what the rule's own way costs."""
+        row, cases = self.own_row, len(self.run.cases)
+        return f"<Outcome: {self._title}, {cases:,} cases, {row.labels:,} labels, total {amount(row.total)}>"
+
+    def __str__(self) -> str:
+        """A line for each way to go about the table."""
+        ways = [f"{row.name}: {', '.join(_figures(row))}" for row in self.rows]
+        return "\n".join([f"{self._title}, {len(self.run.cases):,} cases", *ways, f"{self.headline}."])
+
+    def _repr_html_(self) -> str:
+        rows = [(row.name, *_numbers(row)) for row in self.rows]
+        return columns_table(f"{self._title}, {len(self.run.cases):,} cases", ("", *FIGURES), rows)
+
+    def plot(self) -> Any:
+        """Money spent over time, as a matplotlib figure."""
+        first = next(figure for section in self.bill.sections for figure in section.figures)
+        return plotted(first.charts[0])
+
+    def report(self, path: Path | str = "report.html") -> Path:
+        """Write the page of the bill to a file, and return its path."""
+        return page_written(self.bill, Path(path))
+
+    @property
+    def _title(self) -> str:
+        return Path(self.run.cases.name).name or self.run.cases.name
+
+    def explain(self, id: str | int) -> Explanation:
+        """Why a case was decided on as it was, in the words of the table; cases are numbered from 1 on.
+
+        Where the table has an id column, that is its name. The learner remembers the last cases only.
+        """
+        return self.columns.explained(self.learner.explain(str(id)))
 
     @property
     def rows(self) -> list[BillRow]:
@@ -182,7 +219,7 @@ class Outcome:
         """The bill with all there is to see."""
         run = self.run
         return Bill(
-            title=Path(run.cases.name).name or run.cases.name,
+            title=self._title,
             warnings=self.warnings,
             headline=self.headline,
             lead=lead(run, self.own_row, self.comparison),
@@ -193,7 +230,7 @@ class Outcome:
             facts=facts(run),
             trials=self.trials,
             costs_differ=costs_differ(run),
-            sections=sections(run, ids=self.ids),
+            sections=[*sections(run, ids=self.ids), *why_section(run, ids=self.ids)],
             sweep=self.sweep,
             configuration=configuration(run, self.folder, seeds=self.seeds is not None),
             notes=self.notes,
@@ -248,6 +285,14 @@ class Outcome:
         if report is not None:
             report(self.bill, folder)
         files.write(folder, SUMMARY_FILE, msgspec.json.format(msgspec.json.encode(self.summary())))
+
+
+def _numbers(row: BillRow) -> list[str]:
+    return [amount(one) for one in (row.labels, row.spend, row.mean_error, row.total)]
+
+
+def _figures(row: BillRow) -> list[str]:
+    return [f"{name} {number}" for name, number in zip(FIGURES, _numbers(row), strict=True)]
 
 
 class _Mark(msgspec.Struct):

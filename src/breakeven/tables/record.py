@@ -20,7 +20,9 @@ from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.learner import bulk as loops
+from breakeven.rules import Threshold, Value
 from breakeven.tables.cases import Cases
+from breakeven.theory import flipping_cost
 from breakeven.values import EVEN, Decision
 
 KEPT_AS_OBJECTS = 50_000  # decisions as objects, before they become a table
@@ -43,6 +45,8 @@ DECIDED: dict[str, Any] = {
     "stretch": pl.Float64,
     "labeller": pl.String,
     "worth": pl.Float64,
+    "worth_now": pl.Float64,
+    "flips_at": pl.Float64,
     "by": pl.String,
     "round": pl.UInt32,
     "answer": pl.Float64,
@@ -59,10 +63,11 @@ class Record:
         self._fresh: list[tuple[Any, ...]] = []
         self._folder: Path | None = None
 
-    def add(self, one: Decision, *, known: bool, answer: float | None = None) -> None:
+    def add(self, one: Decision, *, known: bool, flips_at: float | None, answer: float | None = None) -> None:
         """One more decision; `known` says whether its spread is more than a guess.
 
-        The `answer` is that of a labelled case whose label is not to be taken as it is.
+        `flips_at` is the cost of a label at which the rule would have answered otherwise, and `answer` that
+        of a labelled case whose label is not to be taken as it is.
         """
         if len(self._fresh) >= KEPT_AS_OBJECTS:
             self._flush()
@@ -75,7 +80,7 @@ class Record:
             (
                 one.wants_label, prediction.mean, prediction.probability, *spread, one.threshold, one.cost,
                 one.propensity, one.reason, one.exact, one.ambiguous, one.stretch, one.labeller, one.worth,
-                one.by, one.round, answer,
+                one.worth_now, flips_at, one.by, one.round, answer,
             )
         )  # fmt: skip
 
@@ -127,6 +132,11 @@ class Record:
         return pl.concat(self._parts)
 
 
+def flips_at(learner: Learner, decision: Decision) -> float | None:
+    """The cost of a label at which the learner's rule would answer otherwise."""
+    return learner.rule.flips_at(decision, learner.belief.traits) if decision.by == "rule" else None
+
+
 # -- compiled loops ------------------------------------------------------------------------------------
 
 
@@ -168,5 +178,17 @@ def decide_and_tell(learner: Learner, types: pl.Series, labels: Array, ids: list
         pl.lit(None, dtype=pl.Float64).alias("answer"),
         pl.lit("rule").alias("by"),
         pl.int_range(first, first + pl.len()).alias("round"),
-        pl.col("worth").fill_nan(None) * learner.error_cost,
-    )
+        *(pl.col(name).fill_nan(None) * learner.error_cost for name in ("worth", "worth_now")),
+    ).with_columns(_flips(learner).alias("flips_at"))
+
+
+def _flips(learner: Learner) -> pl.Expr:
+    """What `flips_at` of the rule says, for all rounds at once."""
+    match learner.rule:
+        case Value():
+            return pl.col("worth")
+        case Threshold():
+            over = pl.col("uncertainty") / pl.col("threshold")
+            flip: pl.Expr = flipping_cost(pl.col("cost"), over, learner.belief.traits.exponent)
+            return flip
+    return pl.lit(None, dtype=pl.Float64)

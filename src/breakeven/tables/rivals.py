@@ -52,8 +52,8 @@ class Stopped(Exception):
     """A run was interrupted and has no bill."""
 
 
-class Setting(Struct, frozen=True, kw_only=True):
-    """What all errands are about: the cases, the part of them for other costs, and the options."""
+class Ground(Struct, frozen=True, kw_only=True):
+    """What all errands stand on: the cases, the part of them for other costs, and the options."""
 
     cases: Cases
     sample: Cases
@@ -85,12 +85,12 @@ class OneRule(Struct, frozen=True):
     name: str
     options: Options
 
-    def done(self, setting: Setting, runner: "Runner") -> BillRow:
+    def done(self, setting: Ground, runner: "Runner") -> BillRow:
         """Its bill."""
         found = runner.run(setting.cases, self.options, setting.seeds)
         return row_of(found, self.name, simple=self.name == AT_RANDOM)
 
-    def rounds(self, setting: Setting) -> int:
+    def rounds(self, setting: Ground) -> int:
         """How many rounds that takes."""
         return len(setting.cases)
 
@@ -100,7 +100,7 @@ class OneCost(Struct, frozen=True):
 
     factor: float
 
-    def done(self, setting: Setting, runner: "Runner") -> PricePoint:
+    def done(self, setting: Ground, runner: "Runner") -> PricePoint:
         """Our bill and that of the simple ways."""
         cases, options = at_other_cost(setting.sample, setting.options, self.factor)
         own = runner.run(cases, affordable(cases, options, options.budget), setting.seeds)
@@ -110,7 +110,7 @@ class OneCost(Struct, frozen=True):
             at_random = row_of(runner.run(cases, asked, setting.seeds)).total
         return point_of(cases, options, row_of(own, name_of(options)), at_random)
 
-    def rounds(self, setting: Setting) -> int:
+    def rounds(self, setting: Ground) -> int:
         """How many rounds that takes."""
         return 2 * len(setting.sample)
 
@@ -120,7 +120,7 @@ class OneOrder(Struct, frozen=True):
 
     trial: int
 
-    def done(self, setting: Setting, runner: "Runner") -> list[BillRow]:
+    def done(self, setting: Ground, runner: "Runner") -> list[BillRow]:
         """The bills of our rule and of the ways that it is compared with."""
         shuffled = np.random.default_rng([setting.options.seed, self.trial]).permutation(len(setting.cases))
         cases, options, seeds = setting.cases.taken(shuffled), setting.options, setting.seeds
@@ -131,7 +131,7 @@ class OneOrder(Struct, frozen=True):
         ]
         return [row_of(own), *others]
 
-    def rounds(self, setting: Setting) -> int:
+    def rounds(self, setting: Ground) -> int:
         """How many rounds that takes."""
         others = len(COMPARED_RULES) - 1 if setting.options.compare else 0
         return (2 + others) * len(setting.cases)
@@ -271,7 +271,7 @@ class CostSearch:
     until everyone is; then it looks closer at both break-even costs.
     """
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Ground) -> None:
         self._costs = setting.sample.label_costs(setting.options.base_cost)
         self._cases, self._pays = len(setting.sample), looks_at_costs(setting.options)
         self.points: dict[float, PricePoint] = {}

@@ -20,7 +20,7 @@ from breakeven.learner.replay import replay
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
 from breakeven.tables.recipe import measured_from, says_yes_no, start
-from breakeven.tables.record import Record, compiles, decide_and_tell
+from breakeven.tables.record import Record, compiles, decide_and_tell, flips_at
 from breakeven.values import Decision, Event, Refuted
 
 logger = logging.getLogger(__name__)
@@ -164,11 +164,13 @@ class _Walk:
             cost=None if cases.costs is None else float(cases.costs[place]),
             id=None if cases.ids is None else cases.ids[place],
         )
+        flips = flips_at(self._learner, decision)
         if self._noise is not None:
-            self.record.add(decision, known=known, answer=self._asked(decision, place))
+            answer = self._asked(decision, place)
+            self.record.add(decision, known=known, flips_at=flips, answer=answer)
             self._passed(1)
             return
-        self.record.add(decision, known=known)
+        self.record.add(decision, known=known, flips_at=flips)
         if decision.wants_label:
             self._bought += 1
             self._late.append((place + self._delay, decision.id, float(cases.labels[place])))
@@ -194,7 +196,7 @@ class _Walk:
         points = learner.belief.points(cases.part(self.done, len(cases)))
         ids, known = cases.names(self.done, len(cases)), self._spread_known
         for decision, _ in replay(learner, points, cases.labels[self.done :], ids):
-            self.record.add(decision, known=known)
+            self.record.add(decision, known=known, flips_at=flips_at(learner, decision))
             known = known or self._spread_known
             self._bought += decision.wants_label
             self._passed(1)

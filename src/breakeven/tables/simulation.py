@@ -11,10 +11,10 @@ from breakeven.tables.rivals import (
     COMPARED_RULES,
     CostSearch,
     Errand,
+    Ground,
     OneCost,
     OneOrder,
     OneRule,
-    Setting,
     Stopped,
     looks_at_costs,
     other_rules,
@@ -93,7 +93,7 @@ def carry_out(
     if first.whole and outcome.unfinished:
         sample = sample_of(cases, options)
         _Besides(
-            outcome, Setting(cases=cases, sample=sample, options=options, seeds=seeds), stop, announce
+            outcome, Ground(cases=cases, sample=sample, options=options, seeds=seeds), stop, announce
         ).run(progress)
     return outcome
 
@@ -102,7 +102,7 @@ class _Besides:
     """What is run besides the first run, part after part; each bill is kept as soon as it is there."""
 
     def __init__(
-        self, outcome: Outcome, setting: Setting, stop: Callable[[], bool], announce: Estimated
+        self, outcome: Outcome, setting: Ground, stop: Callable[[], bool], announce: Estimated
     ) -> None:
         self._outcome, self._setting, self._stop = outcome, setting, stop
         self._rules = other_rules(setting.cases, setting.options, setting.seeds, spent_by(outcome.run))
@@ -193,7 +193,7 @@ class _Besides:
             self._outcome.orders.append(rows)
 
 
-def rounds_besides(setting: Setting) -> int:
+def rounds_besides(setting: Ground) -> int:
     """About how many rounds are run after the first run."""
     options, cases = setting.options, len(setting.cases)
     rules = (options.rule != "random") + (len(COMPARED_RULES) - 1 if options.compare else 0)
@@ -201,7 +201,7 @@ def rounds_besides(setting: Setting) -> int:
     return rules * cases + costs + options.trials * OneOrder(0).rounds(setting)
 
 
-def seconds_besides(setting: Setting, first: float) -> float:
+def seconds_besides(setting: Ground, first: float) -> float:
     """About how long what follows takes on one core, where the first run took this long."""
     options, cases = setting.options, max(len(setting.cases), 1)
     rounds = rounds_besides(setting)

@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any, BinaryIO, Self
 
-from breakeven.tables.rivals import Errand, Runner, Setting, Stopped
+from breakeven.tables.rivals import Errand, Ground, Runner, Stopped
 
 RoundsPassed = Callable[[int], None]
 
@@ -37,7 +37,7 @@ def cores_there() -> int:
 class Crew:
     """Does errands in order, in this process or on several cores; `passed` is told of rounds as they pass."""
 
-    def __init__(self, setting: Setting, cores: int, passed: RoundsPassed, stop: Callable[[], bool]) -> None:
+    def __init__(self, setting: Ground, cores: int, passed: RoundsPassed, stop: Callable[[], bool]) -> None:
         self._setting, self._cores, self._passed, self._stop = setting, cores, passed, stop
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._workers: list[_Worker] = []
@@ -96,7 +96,7 @@ class Crew:
 class _Worker:
     """One process, from this side."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Ground) -> None:
         code = START.format(path=sys.path)
         self._process = subprocess.Popen(
             [sys.executable, "-c", code],
@@ -104,7 +104,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for the one who asked, who then ends this one
         )
-        self._first: Setting | None = setting  # sent with the first errand
+        self._first: Ground | None = setting  # sent with the first errand
 
     def _send(self, what: object) -> None:
         assert self._process.stdin is not None
@@ -166,7 +166,7 @@ def serve() -> None:
             _answer(pickle.load(asked), setting, answers)
 
 
-def _answer(errand: Errand, setting: Setting, answers: BinaryIO) -> None:
+def _answer(errand: Errand, setting: Ground, answers: BinaryIO) -> None:
     def tell(kind: str, what: object) -> None:
         pickle.dump((kind, what), answers)
         answers.flush()

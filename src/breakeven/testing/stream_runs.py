@@ -174,7 +174,7 @@ def assert_same_state(one: Learner, other: Learner) -> None:
     for content in contents:
         for entries in (content["book"]["awaited"], content["book"]["settled"]):
             answers = entries.get("decisions", {})
-            for rounded in ("prediction", "uncertainty", "stretch", "worth"):
+            for rounded in ("prediction", "uncertainty", "stretch", "worth", "worth_now"):
                 answers.pop(rounded, None)
     assert seal(contents[0]) == seal(contents[1]), "the states differ"
 

@@ -1,11 +1,11 @@
 """All checks, and running those that hold for a learner."""
 
-from breakeven.testing import decision_checks, label_checks, state_checks, trust_checks
+from breakeven.testing import decision_checks, explanation_checks, label_checks, state_checks, trust_checks
 from breakeven.testing.contract import ContractCheck, LabelledStream, Make
 
 CHECKS = [
     one
-    for module in (decision_checks, label_checks, state_checks, trust_checks)
+    for module in (decision_checks, label_checks, state_checks, trust_checks, explanation_checks)
     for one in vars(module).values()
     if isinstance(one, ContractCheck)
 ]

@@ -5,6 +5,7 @@ Notation: B label_cost, λ scale, σ noise_std, δ delta, d dim, N labels of all
 """
 
 from math import inf, log, pi, sqrt
+from typing import Any
 
 from breakeven.errors import expect
 
@@ -29,6 +30,19 @@ def threshold(
     """
     level: float = scale * unit * (label_cost / count) ** exponent  # Alg. 1; eq. (thresholdSE)
     return level
+
+
+def flipping_cost(label_cost: Any, over: Any, exponent: float) -> Any:
+    """The label cost at which the threshold meets an uncertainty that is `over` times the threshold now.
+
+    It takes numbers, arrays and columns alike, and for Algorithm 1 gives the same bits for all of them.
+
+    >>> flipping_cost(8.0, 1.5, DISCRETE_EXPONENT), threshold(27.0, 1, DISCRETE_EXPONENT)
+    (27.0, 3.0)
+    """
+    if exponent == DISCRETE_EXPONENT:
+        return label_cost * (over * over * over)
+    return label_cost * over ** (1.0 / exponent)
 
 
 def se_exponent(dim: int) -> float:

@@ -24,6 +24,13 @@ from breakeven.values.events import (
     Withdrawn,
 )
 from breakeven.values.exhibit import Cell, Chart, Figure, Line, Mark, Note, Section, Table
+from breakeven.values.explanation import (
+    Explanation,
+    FeatureWeight,
+    Grounds,
+    NearLabel,
+    SimilarCase,
+)
 from breakeven.values.standing import IN_DOUBT, Standing
 from breakeven.values.sums import NO_SUM, ExactSum
 from breakeven.values.view import COMING, UNKNOWN, Labeller, Saving, Traits, Verdict, View, best_offer
@@ -52,13 +59,17 @@ __all__ = [
     "ErrorCosts",
     "Event",
     "ExactSum",
+    "Explanation",
+    "FeatureWeight",
     "Figure",
     "Fitted",
+    "Grounds",
     "Interval",
     "Labeller",
     "Learnt",
     "Line",
     "Mark",
+    "NearLabel",
     "Note",
     "Offer",
     "Prediction",
@@ -67,6 +78,7 @@ __all__ = [
     "Repriced",
     "Saving",
     "Section",
+    "SimilarCase",
     "Standing",
     "Sweep",
     "Table",

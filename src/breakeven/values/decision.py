@@ -206,7 +206,8 @@ class Decision(Struct, frozen=True, gc=False):
     side of the threshold. `labeller` is whom to ask and `offers` are all that could be asked, where there is
     a choice. `worth` is what the label would save, in money, where the rule says so. The decision was made
     `by` the rule, the warm-up or a person, in this `round`. `doubt` says in words how the belief stands,
-    where it is checked and labels speak against it.
+    where it is checked and labels speak against it. `worth_now` is the part of the worth that is saved at
+    this arrival itself, and `scarcity` the factor by which a budget made the label count as dearer.
     """
 
     id: str
@@ -226,6 +227,8 @@ class Decision(Struct, frozen=True, gc=False):
     round: int = 0
     offers: tuple[Offer, ...] = ()
     doubt: str | None = None
+    worth_now: float | None = None
+    scarcity: float = 1.0
 
     @property
     def why(self) -> str:
@@ -240,24 +243,41 @@ class Decision(Struct, frozen=True, gc=False):
             return sentence
         return f"{sentence.removesuffix('.')}; the belief is {self.doubt}."
 
+    def __str__(self) -> str:
+        """The id, and the reason in one sentence."""
+        return f"{self.id}: {self.why}"
+
+    def _repr_html_(self) -> str:
+        from breakeven.values.showing import facts_table  # which knows charts, and they know nothing of this
+
+        answer = self.prediction
+        facts = [
+            ("answer", "label it" if self.wants_label else "no label"),
+            ("prediction", words(answer.mean) + (f" ± {words(answer.std)}" if isfinite(answer.std) else "")),
+            ("cost of a label", f"{self.cost:,.10g}"),
+            *([] if self.worth is None else [("worth of a label", words(self.worth))]),
+            ("why", self.why),
+        ]
+        return facts_table(f"case {self.id}", facts)
+
     @property
     def _sentence(self) -> str:
         sentence = WORDING.get(self.reason, self.reason)
         try:
             return sentence.format(
-                mean=_words(self.prediction.mean),
-                uncertainty=_words(self.uncertainty),
-                threshold=_words(self.threshold),
+                mean=words(self.prediction.mean),
+                uncertainty=words(self.uncertainty),
+                threshold=words(self.threshold),
                 cost=f"{self.cost:,.10g}",
                 chance=f"{100 * self.propensity:.3g}%",
-                worth="an unknown amount" if self.worth is None else _words(self.worth),
+                worth="an unknown amount" if self.worth is None else words(self.worth),
                 labeller=self.labeller,
             )
         except (LookupError, ValueError, AttributeError, TypeError):  # braces in a sentence of the user's own
             return sentence
 
 
-def _words(number: float) -> str:
+def words(number: float) -> str:
     """Three digits, written out as long as that is readable."""
     short = f"{number:.3g}"
     return f"{float(short):,.0f}" if 1e3 <= abs(float(short)) < 1e9 else short

@@ -155,7 +155,9 @@ class Verdict(Struct, frozen=True, gc=False):
     `reason` is a code of `breakeven.values.decision.WORDING` or a sentence of your own, in which {mean},
     {uncertainty}, {threshold}, {cost}, {chance}, {worth} and {labeller} are filled in. `propensity` is the
     chance of a label where that was drawn; left out, the answer was certain. `worth` is what the label would
-    save, in units of error, and `labeller` whom to ask, where the rule has a say in it.
+    save, in units of error, and `labeller` whom to ask, where the rule has a say in it. `worth_now` is the
+    part of the worth that is saved at this arrival itself, and `scarcity` the factor by which the rule took
+    the price to be higher because money is short.
 
     >>> Verdict(True, reason="Label it: it costs only {cost}.").wants_label
     True
@@ -167,3 +169,5 @@ class Verdict(Struct, frozen=True, gc=False):
     propensity: float | None = None
     worth: float | None = None
     labeller: str | None = None
+    worth_now: float | None = None
+    scarcity: float = 1.0

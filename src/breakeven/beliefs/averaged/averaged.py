@@ -12,6 +12,7 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
+from breakeven.beliefs.averaged.axis_shares import axis_hearing
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
 from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, rounded
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
@@ -38,6 +39,7 @@ from breakeven.beliefs.change import best_split
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.reservoir import lesson_share, std_drop
+from breakeven.beliefs.similarity import Hearing
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, View, checked_level, counted
@@ -244,6 +246,15 @@ class Averaged(LabelledRows):
                     self._common = CommonLabel(self, value, self.level, self._rare)
             self._counted = True
         return self._common
+
+    def hearing(self) -> Hearing | None:
+        """What the members listen to; where most labels are equal, those that tell exceptions."""
+        if self._posterior is None or self._frame is None:
+            return None
+        common = self._common_now()
+        if common is not None:
+            return common.hearing()
+        return axis_hearing(self._frame, self._members, self._posterior.weights.sum(axis=0))
 
     def _unknown(self) -> View:
         """Before the third label: nothing says how large errors are."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from breakeven import theory
+from breakeven.beliefs.averaged.axis_shares import axis_hearing
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import NULL_MEMBER, Frame, Member, all_members
 from breakeven.beliefs.averaged.odds import Odds, evidence_of_parts
@@ -26,6 +27,7 @@ from breakeven.beliefs.averaged.proposing import (
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.change import best_split
 from breakeven.beliefs.gp.blas import one_thread
+from breakeven.beliefs.similarity import Hearing
 from breakeven.beliefs.types.share_savings import each_of_several
 from breakeven.beliefs.types.shares import LABEL_STD
 from breakeven.errors import expect
@@ -212,6 +214,12 @@ class AveragedShares(LabelledRows):
             return None
         with one_thread:
             return Betas(self._odds, self._frame.place(rows))
+
+    def hearing(self) -> Hearing | None:
+        """What the members listen to."""
+        if self._odds is None or self._frame is None:
+            return None
+        return axis_hearing(self._frame, self._members, self._odds.weights)
 
     def _constant(self) -> tuple[float, float]:
         """What all labels together say: yeses and noes, with a half each before the first."""

@@ -17,6 +17,7 @@ from breakeven.beliefs.averaged.averaged_shares import AveragedShares, RowStakes
 from breakeven.beliefs.averaged.labelled_rows import LabelledRows
 from breakeven.beliefs.averaged.members import NULL_MEMBER, Frame, Member
 from breakeven.beliefs.averaged.mixture import Mixture
+from breakeven.beliefs.similarity import Hearing
 from breakeven.errors.expect import Array
 from breakeven.values import Prediction, Saving, View, counted
 
@@ -95,6 +96,10 @@ class CommonLabel:
     def size(self) -> float:
         """How far exceptions are off, on average."""
         return float(np.abs(self.others - self.value).mean()) if len(self.others) else 0.0
+
+    def hearing(self) -> Hearing | None:
+        """What tells an exception."""
+        return self._exceptions.hearing()
 
     def look(self, point: Any) -> SharesView:
         """Whether a label there is an exception."""

@@ -5,7 +5,7 @@ is kept with its time behind it, the number of arrivals before it: a *row*. Arri
 come, so their time is now, renewed whenever it has grown by a twentieth.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import msgspec
@@ -14,17 +14,18 @@ from msgspec import Struct
 
 from breakeven.beliefs.averaged.members import Frame, Member
 from breakeven.beliefs.averaged.proposing import Moments, checked_count
-from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne, ToldLabel
 from breakeven.beliefs.change import CHANGE_SEARCHED, LEAST_PART
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.kernels import Matern
 from breakeven.beliefs.gp.solver import KeyList, read_keys
-from breakeven.beliefs.number_rows import NumberRows
+from breakeven.beliefs.number_rows import LARGEST_DIM, NumberRows
+from breakeven.beliefs.similarity import Hearing, nearest
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
-from breakeven.values import Prediction, View
+from breakeven.values import Grounds, Prediction, View
 
 ROUGHEST = Matern(2.5)  # what the paper's threshold takes f to be like
 MOST_KEPT = 48  # arrivals that stand for those to come: more say nothing more
@@ -59,7 +60,7 @@ class LabelledRows(NumberRows):
     searched: ClassVar[int] = CHANGE_SEARCHED  # labels, the last ones, among which a change is looked for
 
     def __init__(self, dim: int) -> None:
-        self.dim = expect.whole("dim", dim, least=1)
+        self.dim = expect.whole("dim", dim, least=1, most=LARGEST_DIM)
         self._moments = Moments(self.dim)
         self._clock = 0  # arrivals
         self._keys = KeyList()
@@ -112,6 +113,10 @@ class LabelledRows(NumberRows):
         """The arrivals kept stand for those to come from now on."""
         raise NotImplementedError
 
+    def hearing(self) -> Hearing | None:
+        """What the members listen to; None before there are any."""
+        raise NotImplementedError
+
     # -- points ------------------------------------------------------------------------------------
 
     def _at(self, point: Any, time: int | None = None) -> Array:
@@ -145,6 +150,15 @@ class LabelledRows(NumberRows):
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions at many points."""
         return [self.predict(point) for point in points]
+
+    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+        """The labels nearest to a point along the axes that the members listen to."""
+        hearing, labels = self.hearing(), self.labels
+        X = np.array(self._rows).reshape(labels, self.dim + 1)[:, :-1]
+        near = nearest(hearing, X, np.array(self._labels), self._keys.all.__getitem__, point, before)
+        if hearing is None:
+            return Grounds(labels, near)
+        return Grounds(labels, near, hearing.features, hearing.heeded)
 
     # -- events ------------------------------------------------------------------------------------
 

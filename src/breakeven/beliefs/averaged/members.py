@@ -163,7 +163,7 @@ class Kernels:
                 one += ALONE * np.einsum("nd,d->n", step, self._along[axes])
         kernels: Array = profiles[self._profile]
         kernels *= self._smooth
-        trends = [np.einsum("nd,nd->n", points, others * self._trend[axes]) for axes in self._families]
+        trends = [np.einsum("nd,d->n", points * others, self._trend[axes]) for axes in self._families]
         kernels += self._linear * np.array(trends)[self._family]
         return kernels
 

@@ -4,7 +4,7 @@ What it needs from linear algebra is a solver; `capacity.py` chooses it. What it
 refuted is in `retreats.py`, and how its parameters are found in `fitting.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import erfc, inf, sqrt
 from typing import Any, Literal, Self
 
@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne, ToldLabel
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.capacity import Label, SolverChoice
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE
@@ -31,11 +31,13 @@ from breakeven.beliefs.gp.reservoir import Reservoir, lesson_share, saving
 from breakeven.beliefs.gp.retreats import Retreats, labels_before_change
 from breakeven.beliefs.gp.solver import BlockLooks, Solved, SolvedView, Solver, own_variance
 from breakeven.beliefs.number_rows import LARGEST_DIM, NumberRows
+from breakeven.beliefs.similarity import Hearing, nearest
 from breakeven.errors import expect
 from breakeven.values import (
     COMING,
     EVEN,
     UNKNOWN,
+    Grounds,
     Prediction,
     Saving,
     Traits,
@@ -262,6 +264,17 @@ class GaussianProcess(NumberRows):
             solver.parameters.half_life,
             expected_error(self.level),
         )
+
+    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+        """The labels nearest to a point in lengthscales, and how fast f may vary along each feature."""
+        solver = self.solver
+        X, hearing = solver.X[:, : self.dim], None
+        if solver.labels > 1 and not self._unfitted:
+            spreads = X.std(axis=0)
+            heard = self.parameters.kernel.weights(self.dim) * spreads**2
+            hearing = Hearing.of(heard / max(float(heard.sum()), 1e-300), spreads)
+        near = nearest(hearing, X, solver.y, solver.key_at, point, before)
+        return Grounds(solver.labels, near, () if hearing is None else hearing.features)
 
     @property
     def _unknowns(self) -> int:

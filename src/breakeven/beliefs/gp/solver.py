@@ -127,6 +127,10 @@ class Solver(Protocol):
         """Whether a label told has this key."""
         ...
 
+    def key_at(self, place: int) -> Key:
+        """The key of the label told at this place."""
+        ...
+
     def told_labels(self) -> list[tuple[Key, Array, float, float]]:
         """Key, point, noise and value of the labels told, in their order."""
         ...
@@ -338,6 +342,10 @@ class LabelledPoints:
     def knows(self, key: Key) -> bool:
         """Whether a label told has this key."""
         return key in self.keys
+
+    def key_at(self, place: int) -> Key:
+        """The key of the label told at this place."""
+        return self.keys.all[place]
 
     def told_labels(self) -> list[tuple[Key, Array, float, float]]:
         """Key, point, noise and value of the labels told, in their order."""

@@ -6,20 +6,33 @@ have changed; how likely labels are (`_evidence`), and what becomes of its claim
 Notation: N labels in all and N_k of type k, awaited ones included; M_k arrivals of type k.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, ClassVar
 
 from breakeven import theory
-from breakeven.beliefs.belief import Key, Looks, OneByOne
+from breakeven.beliefs.belief import Key, Looks, OneByOne, ToldLabel
 from breakeven.beliefs.types.history import History, Sum, Told, TypeRetreat
 from breakeven.beliefs.types.tallies import Census, Tally, TypeLabels
 from breakeven.beliefs.types.type_names import PLAIN_NAMES, stored_type_name, type_name, type_names
 from breakeven.errors.expect import Array
-from breakeven.values import NO_SUM, ExactSum, Prediction, Traits, View
+from breakeven.values import (
+    NO_SUM,
+    ExactSum,
+    FeatureWeight,
+    Grounds,
+    NearLabel,
+    Prediction,
+    Traits,
+    View,
+)
+from breakeven.values.explanation import MOST_SIMILAR
 
 
 class TypeBelief:
     """Labels by type: `_labels` has them, `noise_std` and `delta` give the confidence radius."""
+
+    listens_to: ClassVar[str] = "type"
 
     _labels: TypeLabels
     _tallies: dict[Any, Tally]
@@ -127,6 +140,22 @@ class TypeBelief:
     def known(self) -> dict[Any, tuple[float, float]]:
         """The mean of the labels of each type that has any told, and what they weigh."""
         return self._labels.known()
+
+    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+        """The last labels told of the same type: types know nothing of each other's cases."""
+        name = self._type(point)
+        aside = {key for retreat in self._history.retreats for key in retreat.labels}
+        alike = (
+            NearLabel(key, self.plain(x), y, 0.0)
+            for key, x, y in told
+            if key < before and key not in aside and self._type(x) == name
+        )
+        tally = self._tallies.get(name)
+        return Grounds(
+            0 if tally is None else tally.told,
+            tuple(islice(alike, MOST_SIMILAR)),
+            (FeatureWeight(self.listens_to, 1.0),),
+        )
 
     # -- events ----------------------------------------------------------------------------------
 

@@ -48,16 +48,20 @@ class Answers(NamedTuple):
 
 
 class Before(NamedTuple):
-    """What was believed in every round before its label, and the error that saves: NaN if nobody says."""
+    """What was believed in every round before its label, and the error that saves: NaN if nobody says.
+
+    `worth_now` is what it saves in this round alone.
+    """
 
     prediction: Array
     std: Array
     worth: Array
+    worth_now: Array
 
     @classmethod
     def empty(cls, rounds: int) -> "Before":
         """Room for this many rounds."""
-        return cls(np.empty(rounds), np.empty(rounds), np.full(rounds, np.nan))
+        return cls(np.empty(rounds), np.empty(rounds), np.full(rounds, np.nan), np.full(rounds, np.nan))
 
     def part(self, rounds: slice) -> "Before":
         """Some rounds of them; writing there writes here."""

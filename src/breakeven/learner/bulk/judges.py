@@ -93,8 +93,8 @@ class Judge(Protocol):
         """Why the chunk was answered so."""
         ...
 
-    def worths(self, before: Before) -> Iterable[float | None]:
-        """What the labels of the chunk would be worth, where the rule says so."""
+    def worths(self, worth: Array) -> Iterable[float | None]:
+        """What the labels of the chunk would be worth, in money, where the rule says so."""
         ...
 
     def settle(self) -> None:
@@ -139,7 +139,7 @@ class ByLimits:
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
         """Limits by round are always enough."""
 
-    def worths(self, before: Before) -> Iterable[None]:
+    def worths(self, worth: Array) -> Iterable[None]:
         """Nobody says."""
         return repeat(None)
 
@@ -243,7 +243,7 @@ class ByMovingLimit:
     def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
         """One limit is enough."""
 
-    def worths(self, before: Before) -> Iterable[None]:
+    def worths(self, worth: Array) -> Iterable[None]:
         """Nobody says."""
         return repeat(None)
 
@@ -375,9 +375,9 @@ class ByWorth:
             self._rule.reason, wanted, np.isinf(worth), worth == 0.0, late, rounds=len(wanted)
         )
 
-    def worths(self, before: Before) -> Iterable[float | None]:
+    def worths(self, worth: Array) -> Iterable[float | None]:
         """In money."""
-        return list((before.worth * self._state.costs.error_cost).tolist())
+        return list((worth * self._state.costs.error_cost).tolist())
 
     def settle(self) -> None:
         """Leave what was learnt across types."""

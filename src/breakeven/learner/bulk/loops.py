@@ -193,7 +193,7 @@ def decide(
     if told is not None:
         y, true = told
     if before is not None:
-        prediction_before, std_before, _ = before
+        prediction_before, std_before, _, _ = before
     if moving is not None:
         memory, confidence, below, after_yes, after_no, budget, scale = moving
     for i in range(len(values)):

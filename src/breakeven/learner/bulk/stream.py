@@ -264,9 +264,11 @@ class RunningStream:
                 wanted.astype(float).tolist() if propensity is None else repeat(propensity),
                 self.judge.reasons(answers, before).worded(),
                 *map(repeat, (True, False, 1.0, None)),  # exact, not ambiguous, not stretched, no labeller
-                self.judge.worths(before),
+                self.judge.worths(before.worth),
                 repeat("rule"),
                 range(first, first + count),
+                *map(repeat, ((), None)),  # no other offers, no doubt
+                self.judge.worths(before.worth_now),
             )
         )
 

@@ -58,7 +58,7 @@ def decide(
     if told is not None:
         y, true = told
     if before is not None:
-        prediction_before, std_before, worth_before = before
+        prediction_before, std_before, worth_before, now_before = before
     for i in range(len(values)):
         value = np.uintp(values[i] - low)
         if value >= len(lookup) or lookup[value] == UNSEEN:
@@ -71,6 +71,7 @@ def decide(
         weight = prior_worth + asked[k]
         if weight == 0.0:
             worth = 0.0 if learns and census[ASKED] >= ENOUGH_TO_FIT else inf
+            now = worth
         else:
             here, rounds, taught = drop(noise_std, weight, 1.0), census[ARRIVALS] + 1, 0.0
             if lessons and learns and asked[k] == 0.0:
@@ -82,7 +83,7 @@ def decide(
                 worth = now + left * (share * (u / (1.0 + u)) * here + taught)
         radius, answer, wanted, due = sqrt(spread / asked[k]), mean[k], worth > price, False
         if before is not None:
-            prediction_before[i], worth_before[i] = answer, worth
+            prediction_before[i], worth_before[i], now_before[i] = answer, worth, now
             std_before[i] = noise_std / sqrt(prior_worth + known[k]) if known[k] else prior_std
         if wanted:
             if labels + 1 - first >= len(spreads):
