@@ -10,7 +10,7 @@ import pytest
 from breakeven.errors import InvalidInput
 from breakeven.files import UnwritableFolder
 from breakeven.rows import UnreadableBill, open_bill, save_bill
-from breakeven.tables.sources import BadTable
+from breakeven.tables.faults import BadTable
 from tests.tables.samples import bill_of, smooth, typed
 
 
@@ -166,7 +166,7 @@ def test_pandas_types_of_all_kinds_are_understood():
 
 
 def test_what_is_no_frame_is_refused():
-    with pytest.raises(InvalidInput, match="df: expected a frame of polars or pandas, got"):
+    with pytest.raises(InvalidInput, match="df: expected a frame of polars or pandas, or the path of"):
         bill_of([[1.0, 2.0]], cost=1.0)
 
 

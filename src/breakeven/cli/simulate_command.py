@@ -81,8 +81,9 @@ def simulate(context: typer.Context, **given: Any) -> None:
     from breakeven.tables import check_polars
 
     check_polars()
+    from breakeven.tables.faults import as_flag
     from breakeven.tables.simulation import read_both
-    from breakeven.tables.sources import open_table
+    from breakeven.tables.sources import Access, open_table
 
     as_json, config = given.pop("as_json"), given.pop("config")
     if given.pop("yes_no"):
@@ -91,8 +92,9 @@ def simulate(context: typer.Context, **given: Any) -> None:
     if given["labels"] is not None:
         typed["labels"] = given["labels"]
     options = FileOptions.of({**({} if config is None else read_options(config)), **typed})
-    source = open_table(options.table)
-    owned = None if options.seed_labels is None else open_table(options.seed_labels)
+    access = Access(options.sheet, options.query, options.encoding, as_flag)
+    source = open_table(options.table, access)
+    owned = None if options.seed_labels is None else open_table(options.seed_labels, access.of_seeds)
     if "features" in typed:
         options = options.but(features=_names(typed["features"], source.columns))
     cases, seeds = read_both(source, options.simulation, owned)
