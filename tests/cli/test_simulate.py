@@ -277,7 +277,7 @@ BAD = {
     ),
     "a constant": (
         lambda path: smooth().with_columns(pl.lit(3.0).alias("c")).write_csv(path),
-        (),
+        ("--features", "a,c"),
         "row 1, column 'c': expected a feature that varies, got 3.0 in every row",
     ),
     "ids twice": (
@@ -369,7 +369,7 @@ def test_without_polars_it_says_what_to_install(capsys, cases, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     code, out, err = simulate(capsys, cases, "--label", "y", "--cost", 1)
     assert (code, out) == (2, "")
-    assert (
-        err
-        == "breakeven: polars is needed to read tables; install it with `pip install 'breakeven[tables]'`\n"
+    assert err == (
+        "breakeven: polars is needed to read tables; install it with `pip install '.[tables]'` in the folder "
+        "of breakeven's source\n"
     )

@@ -203,7 +203,7 @@ BAD = {
     ),
     "zeros": ("a,y\n1,2\n".encode("utf-16-le"), "got a binary file; save the table as CSV"),
     "old line ends": (b"a,y\r1,2\r3,4\r", "got text whose lines end in a carriage return only; try `tr"),
-    "zip": (b"PK\x03\x04\0\0", "got a zip file; unpack it, or save the table as CSV"),
+    "zip": (b"PK\x03\x04\0\0", "got a zip file, or a workbook cut short; save the table as CSV"),
     "Arrow": (b"ARROW1\0\0", "got an Arrow file; write it as Parquet"),
     "zstd": (b"\x28\xb5\x2f\xfd\0", "got a compressed file; unpack it, or compress it with gzip"),
     "half of a gzip": (

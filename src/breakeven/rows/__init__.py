@@ -4,7 +4,7 @@ There is no learner inside: `learner.decide(columns.point(row), cost=columns.cos
 Reading order: times (dates), reading (one value), row (one row), bills (the folder that both are kept in).
 """
 
-from breakeven.rows.bills import UnreadableBill, open_bill, save_bill
+from breakeven.rows.bills import UnreadableBill, has_gone_on, open_bill, save_bill
 from breakeven.rows.reading import Kind, Writing, read_value
 from breakeven.rows.row import Column, Columns, Feature
 
@@ -15,6 +15,7 @@ __all__ = [
     "Kind",
     "UnreadableBill",
     "Writing",
+    "has_gone_on",
     "open_bill",
     "read_value",
     "save_bill",

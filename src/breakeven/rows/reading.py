@@ -60,7 +60,7 @@ class Writing(Struct, frozen=True):
     dates: DateOrder | None = None
 
 
-PLAIN = Writing()
+PLAIN_WRITING = Writing()
 
 
 def number_form(sign: DecimalSign) -> str:
@@ -77,7 +77,9 @@ def number_form(sign: DecimalSign) -> str:
 NUMBER_FORMS = {sign: number_form(sign) for sign in THOUSANDS_SIGNS}
 
 
-def read_value(name: str, value: Any, kind: Kind, writing: Writing = PLAIN, *, required: bool = True) -> Any:
+def read_value(
+    name: str, value: Any, kind: Kind, writing: Writing = PLAIN_WRITING, *, required: bool = True
+) -> Any:
     """The value of the column `name`; None where it is missing and not `required`.
 
     >>> read_value("age", " 61", "number"), read_value("ward", 3, "text")
@@ -104,7 +106,7 @@ def is_missing(value: Any, kind: Kind) -> bool:
     return isinstance(value, float | np.floating) and bool(value != value)
 
 
-def complaint(value: Any, kind: Kind, writing: Writing = PLAIN) -> tuple[str, str]:
+def complaint(value: Any, kind: Kind, writing: Writing = PLAIN_WRITING) -> tuple[str, str]:
     """What was expected where this came instead, and a hint, if there is one."""
     if kind == "time" and isinstance(value, str):
         return f"{KIND_WORDS[kind]} {DATE_WORDS[writing.dates]}", ""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
-from breakeven.rows.reading import PLAIN, Kind, Writing, read_value
+from breakeven.rows.reading import PLAIN_WRITING, Kind, Writing, read_value
 from breakeven.rows.times import TimePart, part_names, part_numbers
 
 
@@ -36,7 +36,7 @@ class Column(Struct, frozen=True):
     unit: str = ""
     low: float | None = None
     high: float | None = None
-    writing: Writing = PLAIN
+    writing: Writing = PLAIN_WRITING
 
     def __post_init__(self) -> None:
         if self.low is None and self.high is None:

@@ -20,7 +20,7 @@ DATE_ORDERS: tuple[DateOrder, ...] = ("ymd", "dmy", "mdy")
 DAYS_A_YEAR, DAYS_A_WEEK = 365.2425, 7
 MICROSECONDS_A_DAY = 86_400_000_000.0
 FIRST_DAY = date(1970, 1, 1).toordinal()
-WAVES = ("cos", "sin")
+COS_AND_SIN = ("cos", "sin")
 THURSDAY = 3  # the weekday on which 1970 began; Monday is 0
 LAST_CENTURY_FROM = 69  # two digits of a year from here on are of the twentieth century, as POSIX has it
 
@@ -37,13 +37,14 @@ _DAY, _YEAR = "(?P<day>[0-9]{1,2})", "(?P<year>[0-9]{4})"
 _NUMBER_OF_MONTH = "(?P<month>[0-9]{1,2})"
 _SHORT_YEAR = "(?P<year>[0-9]{4}|[0-9]{2})"
 _WORDS = [rf"{_DAY}[-. ]{{1,2}}{_MONTH}[-, ]{{1,2}}{_YEAR}", rf"{_MONTH} {_DAY},? {_YEAR}"]
-_FORMS: dict[DateOrder, list[str]] = {
+_DATE_FORMS: dict[DateOrder, list[str]] = {
     "ymd": [rf"{_YEAR}(?P<sign>[-/.]){_NUMBER_OF_MONTH}(?P=sign){_DAY}", *_WORDS],
     "dmy": [rf"{_DAY}(?P<sign>[-/.]){_NUMBER_OF_MONTH}(?P=sign){_SHORT_YEAR}", *_WORDS],
     "mdy": [rf"{_NUMBER_OF_MONTH}(?P<sign>[-/]){_DAY}(?P=sign){_SHORT_YEAR}", *_WORDS],
 }
 _DATES = {
-    order: [re.compile(rf"{form}((T|,? ){_CLOCK})?") for form in forms] for order, forms in _FORMS.items()
+    order: [re.compile(rf"{form}((T|,? ){_CLOCK})?") for form in forms]
+    for order, forms in _DATE_FORMS.items()
 }
 _TIME_OF_DAY = re.compile(_CLOCK)
 
@@ -153,7 +154,9 @@ def part_names(name: str, parts: tuple[TimePart, ...]) -> list[str]:
     """
     names = []
     for part in parts:
-        names += [f"{name} ({part})"] if part == "trend" else [f"{name} ({part}, {wave})" for wave in WAVES]
+        names += (
+            [f"{name} ({part})"] if part == "trend" else [f"{name} ({part}, {wave})" for wave in COS_AND_SIN]
+        )
     return names
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from breakeven.errors.expect import shown
-from breakeven.rows.reading import PLAIN, Kind, Writing, complaint
+from breakeven.rows.reading import PLAIN_WRITING, Kind, Writing, complaint
 from breakeven.rows.row import Column, Columns, Feature
 from breakeven.rows.times import DateOrder, spelled, telling_parts
 from breakeven.tables import kinds
@@ -274,7 +274,7 @@ class Role(NamedTuple):
     kind: Kind | None = None
     hint: str = ""
     feature: bool = False
-    writing: Writing = PLAIN
+    writing: Writing = PLAIN_WRITING
 
 
 def roles_of(columns: Columns, options: Options, option: OptionWords) -> dict[str, Role]:

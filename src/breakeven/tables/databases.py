@@ -65,7 +65,7 @@ def without_password(address: str) -> str:
     >>> without_password("postgresql://ann:secret@db/clinic"), without_password("sqlite:///clinic.db")
     ('postgresql://ann:***@db/clinic', 'sqlite:///clinic.db')
     """
-    if not address.startswith(POSTGRESQL):
+    if address.startswith(SQLITE):
         return address
     parts = urlsplit(address)
     place = parts.netloc

@@ -12,7 +12,7 @@ from breakeven.rows.reading import (
     LARGEST_VALUE,
     MISSING_WORDS,
     NUMBER_FORMS,
-    PLAIN,
+    PLAIN_WRITING,
     THOUSANDS_SIGNS,
     TRUTH_WORDS,
     YES_NO_WORDS,
@@ -84,7 +84,7 @@ def says_yes_no(column: pl.Series) -> bool:
     (True, False)
     """
     words = words_of(column)
-    return not words.is_empty() and _yes_nos(words, PLAIN).null_count() == 0
+    return not words.is_empty() and _yes_nos(words, PLAIN_WRITING).null_count() == 0
 
 
 def decimal_signs(column: pl.Series) -> list[DecimalSign]:
@@ -158,7 +158,9 @@ def is_text(dtype: pl.DataType) -> bool:
 # -- reading ---------------------------------------------------------------------------------------------
 
 
-def read_column(column: pl.Series, kind: Kind, writing: Writing = PLAIN) -> tuple[pl.Series, int | None]:
+def read_column(
+    column: pl.Series, kind: Kind, writing: Writing = PLAIN_WRITING
+) -> tuple[pl.Series, int | None]:
     """A column as values of a kind, null where one is missing, and the place of the first that is none.
 
     >>> values, bad = read_column(pl.Series(["1", " 2.5", "n/a", "x"]), "number")

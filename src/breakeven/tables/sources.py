@@ -48,7 +48,7 @@ FIRST_BYTES = 65_536  # that say what a file is
 PARQUET_MARK, GZIP_MARK = b"PAR1", b"\x1f\x8b"
 SAVED_SO, UTF_16 = "save the table as CSV", "text in UTF-16"
 FOREIGN = {
-    rb"PK\x03\x04": ("a zip file", "unpack it, or " + SAVED_SO),
+    rb"PK\x03\x04": ("a zip file, or a workbook cut short", SAVED_SO),
     rb"ARROW1\0\0": ("an Arrow file", "write it as Parquet"),
     rb"\x28\xb5\x2f\xfd|BZh[1-9]1AY|\xfd7zXZ": ("a compressed file", "unpack it, or compress it with gzip"),
     rb"\xff\xfe|\xfe\xff": (UTF_16, "save it as UTF-8"),
@@ -90,7 +90,7 @@ def foreign(head: bytes) -> tuple[str, str] | None:
     r"""The kind of a file that cannot be read here, and what to do with it; None for any other.
 
     >>> foreign(b"PK\x03\x04...")
-    ('a zip file', 'unpack it, or save the table as CSV')
+    ('a zip file, or a workbook cut short', 'save the table as CSV')
     """
     return next((words for begin, words in FOREIGN.items() if re.match(begin, head)), None)
 
