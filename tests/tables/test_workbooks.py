@@ -75,7 +75,7 @@ def test_a_sheet_is_chosen_by_name_and_an_empty_one_is_none(tmp_path):
     assert opened(one).name == f"{one}, sheet 'March'"
     two = workbook(tmp_path / "two.xlsx", March=ROWS, April=[["z", "y"], [1, 2]])
     assert opened(two, "April").columns == ["z", "y"]
-    with pytest.raises(BadTable, match="expected one sheet, got 2 .*; say --sheet March or --sheet April"):
+    with pytest.raises(BadTable, match=r"expected one sheet, got 2 .*; say --sheet March or --sheet April"):
         opened(two)
     with pytest.raises(
         BadTable, match="expected a sheet 'Marsh', got none of that name; did you mean 'March'"
@@ -132,7 +132,7 @@ def test_what_cannot_be_opened_is_said(tmp_path, make, message):
 
 def test_the_lock_beside_an_open_workbook_is_none(tmp_path):
     (tmp_path / "~$clinic.xlsx").write_bytes(b"\x03Ann" + bytes(160))
-    with pytest.raises(BadTable, match="got what Excel keeps beside one that is open; read clinic.xlsx"):
+    with pytest.raises(BadTable, match=r"got what Excel keeps beside one that is open; read clinic.xlsx"):
         opened(tmp_path / "~$clinic.xlsx")
 
 

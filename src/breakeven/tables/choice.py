@@ -62,6 +62,8 @@ def _kinds(source: TableSource, names: list[str], options: Options) -> dict[str,
     sample = source.sample(kinds.LOOKED_AT)
     if source.text and sample.height == 0:
         source.refuse_empty()
+    if any(column.null_count() for column in sample):
+        source.check_signs(sample)
     text = {name for name in names if kinds.is_text(source.schema[name])}
     found = {name: _kind(source, sample[name], options) for name in names}
     late = [name for name in found if found[name] is None and name in text]

@@ -238,7 +238,8 @@ def _times(column: pl.Series, writing: Writing) -> pl.Series:
         if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None:
             column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         micros = column.cast(pl.Datetime("us")).cast(pl.Int64)
-    return micros.cast(pl.Float64) / MICROSECONDS_A_DAY
+    days = micros.fill_null(0).to_numpy() / MICROSECONDS_A_DAY  # polars divides otherwise, by a last digit
+    return _where(micros.is_not_null(), pl.Series(days))
 
 
 def _times_of_text(words: pl.Series, order: DateOrder | None) -> pl.Series:

@@ -162,8 +162,11 @@ class TableSource:
             found = self._lazy.select(pl.arg_where(nothing)).collect(engine="streaming")
         return (found.to_series() + 1).to_list()
 
-    def check_signs(self) -> None:
-        """Refuse a row of a text file whose fields another sign parts than those of the header."""
+    def check_signs(self, some: pl.DataFrame | None = None) -> None:
+        """Refuse a row of a text file whose fields another sign parts than those of the header.
+
+        Looked at are `some` of the first rows, or all.
+        """
         if self._separator is None or len(self.columns) < 2:
             return
         for sign in SEPARATORS.keys() - {self._separator}:
@@ -172,7 +175,8 @@ class TableSource:
                 first.str.count_matches(sign, literal=True) == len(self.columns) - 1
             ) & pl.all_horizontal(pl.nth(range(1, len(self.columns))).is_null())
             with self.telling():
-                found = self._lazy.select(first.alias("field"), other.alias("other")).with_row_index("row")
+                looked_at = self._lazy if some is None else some.lazy()
+                found = looked_at.select(first.alias("field"), other.alias("other")).with_row_index("row")
                 rows = found.filter("other").head(1).collect(engine="streaming")
             if rows.height:
                 came = f"{shown(rows['field'][0])}, parted by {SEPARATORS[sign]}"
@@ -298,7 +302,7 @@ def _recoded(name: str, path: str, encoding: str) -> "_Copy":
     with open(path, "rb") as file:
         try:
             return _Copy(name, converted(file, encoding))
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             refuse_table(name, undecodable(error, encoding))
 
 

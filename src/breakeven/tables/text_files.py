@@ -106,10 +106,12 @@ def converted(source: IO[bytes], encoding: str) -> Iterator[bytes]:
         yield piece.encode()
 
 
-def undecodable(error: UnicodeDecodeError, encoding: str) -> Fault:
-    """Bytes that an encoding does not have."""
-    raw = error.object[error.start : error.end]
-    return Fault(f"text in {encoding}", f"the bytes {shown(raw)}", hint="it is in another encoding")
+def undecodable(error: UnicodeError, encoding: str) -> Fault:
+    """Bytes that an encoding does not have, or text that does not begin as its encoding asks for."""
+    came = str(error)
+    if isinstance(error, UnicodeDecodeError):
+        came = f"the bytes {shown(error.object[error.start : error.end])}"
+    return Fault(f"text in {encoding}", came, hint="it is in another encoding")
 
 
 def _bad_letters(number: int, row: list[str], header: list[str], option: OptionWords) -> Fault | None:
