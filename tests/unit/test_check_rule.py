@@ -38,7 +38,16 @@ def chance(rule, one):
 
 
 class AgainstLabels(Never):
-    scored: str = "labels"
+    @property
+    def scores_labels(self):
+        return True
+
+
+class Ending(Never):
+    left: int
+
+    def arrivals_left(self, round):
+        return self.left
 
 
 def test_the_chance_is_a_share_of_the_expected_error_over_the_price():
@@ -66,6 +75,14 @@ def test_no_coin_falls_before_the_belief_is_tested_nor_where_it_expects_nothing_
     for one in (view(evidence=0.0), view(std=inf)):
         assert Check(Never(), share=1.0).decide(one) == Never().decide(one)
     assert Check(Never(), share=0.0).decide(view()) == Never().decide(view())
+
+
+def test_no_coin_falls_where_too_little_is_left_to_gain_by_it():
+    few, enough = view(price=2.0), sqrt(2 / pi) * 0.6
+    least = 10 * 2.0 / enough  # arrivals whose errors are what ten labels cost
+    assert chance(Check(Ending(int(least))), few) == 0.0
+    assert chance(Check(Ending(int(least) + 1)), few) == chance(Check(Never()), few) > 0.0
+    assert chance(Check(Budget(Ending(0), total=50.0)), few) == 0.0
 
 
 def test_a_label_cheaper_than_its_error_is_drawn_for_certain():

@@ -21,14 +21,14 @@ class AskingRegressor(base.Regressor):
     """A belief that says which labels to buy, and learns from any that it is given.
 
     A label costs `label_cost`, a unit of error `error_cost` (1 unless given), and `horizon` arrivals are
-    expected in all; left out, as many again as came. Instead of `error_cost`, an answer too low by 1 may cost
-    `under_cost` and one too high `over_cost`: predictions are then a quantile of the label. Inputs may be of
-    any scale. How smooth the labels are and, unless `noise_std` is given, how noisy, is averaged over
-    (`Averaged`); with a `kernel`, named or to start from, one Gaussian process is fitted instead.
-    Labels bought test what was claimed of them, and a few more are drawn for that: `check` is the share of
-    the expected error that these may cost, 0.07 unless given, or nothing at all with a `kernel`.
-    The first arrival, asked about or learnt, fixes the names of the features, and makes the `learner`
-    underneath.
+    expected in all; left out, as many again as came, 300 at least. Instead of `error_cost`, an answer too
+    low by 1 may cost `under_cost` and one too high `over_cost`: predictions are then a quantile of the
+    label. Inputs may be of any scale. How smooth the labels are and, unless `noise_std` is given, how
+    noisy, is averaged over (`Averaged`); with a `kernel`, named or to start from, one
+    Gaussian process is fitted instead. Labels bought test what was claimed of them, and a few more are
+    drawn for that: `check` is the share of the expected error that these may cost, 0.07 unless given, or
+    nothing at all with a `kernel`. The first arrival, asked about or learnt, fixes the names of the
+    features, and makes the `learner` underneath.
 
     >>> model = AskingRegressor(label_cost=0.5, noise_std=0.1)
     >>> model.ask_one({"age": 61, "bmi": 27.4})

@@ -69,15 +69,15 @@ class AskingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is u
 class BreakevenRegressor(RegressorMixin, AskingEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A belief that says which labels to buy, and learns from any that it is given.
 
-    A label costs `label_cost`, a unit of error `error_cost` (1 unless given), and `horizon` rows are expected
-    in all; left out, as many again as came. Instead of `error_cost`, an answer too low by 1 may cost
-    `under_cost` and one too high `over_cost`: predictions are then a quantile of the label. Inputs may be of
-    any scale. How smooth the labels are and, unless `noise_std` is given, how noisy, is averaged over
-    (`Averaged`); with a `kernel`, named or to start from, one Gaussian process is fitted instead.
-    Labels bought test what was claimed of them, and a few more are drawn for that: `check` is the share of
-    the expected error that these may cost, 0.07 unless given, or nothing at all with a `kernel`.
-    `learner_` is the `Learner` underneath: it has the bill, what is awaited, and `reprice` for costs that
-    change.
+    A label costs `label_cost`, a unit of error `error_cost` (1 unless given), and `horizon` rows are
+    expected in all; left out, as many again as came, 300 at least. Instead of `error_cost`, an answer too
+    low by 1 may cost `under_cost` and one too high `over_cost`: predictions are then a quantile of the
+    label. Inputs may be of any scale. How smooth the labels are and, unless `noise_std` is given, how
+    noisy, is averaged over (`Averaged`); with a `kernel`, named or to start from, one
+    Gaussian process is fitted instead. Labels bought test what was claimed of them, and a few more are
+    drawn for that: `check` is the share of the expected error that these may cost, 0.07 unless given, or
+    nothing at all with a `kernel`. `learner_` is the `Learner` underneath: it has the bill, what is
+    awaited, and `reprice` for costs that change.
 
     >>> X = np.linspace(0.0, 6.0, 60).reshape(-1, 1)
     >>> regressor = BreakevenRegressor(label_cost=0.2, noise_std=0.1, horizon=60)

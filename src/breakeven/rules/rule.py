@@ -78,6 +78,15 @@ class Rule(msgspec.Struct):
         """How many rounds there will be in all, if the rule knows."""
         return None
 
+    def arrivals_left(self, round: int) -> int | None:
+        """How many arrivals it expects after this round, if it counts on any number."""
+        return None
+
+    @property
+    def scores_labels(self) -> bool:
+        """Whether it counts errors against labels, noise included, and not against f."""
+        return False
+
     @property
     def audit(self) -> "Audit | None":
         """The audit among its layers, if there is one."""
@@ -166,6 +175,15 @@ class Wrapper(Rule):
     def horizon(self) -> int | None:
         """That of the rule inside."""
         return self.rule.horizon
+
+    def arrivals_left(self, round: int) -> int | None:
+        """As many as the rule inside expects."""
+        return self.rule.arrivals_left(round)
+
+    @property
+    def scores_labels(self) -> bool:
+        """As the rule inside does."""
+        return self.rule.scores_labels
 
     @property
     def audit(self) -> "Audit | None":

@@ -12,13 +12,16 @@ from breakeven.errors import expect
 from breakeven.rules.rule import Rule
 from breakeven.values import Offer, Verdict, View
 
+LEAST_EXPECTED = 300  # arrivals to come, where nobody says how many there will be: streams are not shorter
+
 
 class Value(Rule):
     """Label iff the expected error that this label saves, now and later, exceeds its price.
 
-    `horizon` is how many rounds there will be in all; None expects as many again as seen, and so does a
-    stream that outlives its horizon. The belief keeps at most `reservoir` past arrivals, which stand for
-    those to come. `lessons=False` leaves out what a label teaches about the belief's own parameters.
+    `horizon` is how many rounds there will be in all. None expects as many again as seen, 300 at least; a
+    stream that outlives its horizon, as many again as seen. The belief keeps at most `reservoir` past
+    arrivals, which stand for those to come. `lessons=False` leaves out what a label teaches about the
+    belief's own parameters.
 
     Errors count against f; with `scored="labels"` against the labels themselves, so a label saves all of the
     error at its own arrival, the noise included. Use it where the label itself is what you want to know.
@@ -44,9 +47,16 @@ class Value(Rule):
         if self.horizon is not None and self.horizon <= rounds:
             expect.refuse("horizon", f"more than the {rounds} rounds that have passed", self.horizon)
 
-    def left(self, round: int) -> int:
+    def arrivals_left(self, round: int) -> int:
         """How many arrivals are expected after this round."""
-        return round if self.horizon is None or round > self.horizon else self.horizon - round
+        if self.horizon is None:
+            return max(round, LEAST_EXPECTED)
+        return round if round > self.horizon else self.horizon - round
+
+    @property
+    def scores_labels(self) -> bool:
+        """Whether errors count against labels."""
+        return self.scored == "labels"
 
     def decide(self, view: View) -> Verdict:
         """Take the offer that brings most beyond its price, if one does."""
@@ -60,7 +70,7 @@ class Value(Rule):
 
     def _worth(self, view: View, offer: Offer) -> float:
         saving = view.saves(offer.noise_std)
-        labels, left = self.scored == "labels", self.left(view.round)
+        labels, left = self.scores_labels, self.arrivals_left(view.round)
         here = saving.outright if labels else saving.here
         if here == inf:
             return here

@@ -157,10 +157,11 @@ class MovingLimit(NamedTuple):
 
 
 class ValueTerms(NamedTuple):
-    """What `Value` weighs: rounds passed, and in all (0 if unknown), and the price of a label."""
+    """What `Value` weighs: rounds passed, in all (0 if unknown), to come at least; the price of a label."""
 
     passed: int
     horizon: int
+    least: int
     price: float
     lessons: bool
     outright: bool

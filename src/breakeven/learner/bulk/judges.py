@@ -40,6 +40,7 @@ from breakeven.learner.bulk.lookups import Thresholds
 from breakeven.learner.state import State
 from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
 from breakeven.rules.baselines import ALWAYS, NEVER, READINGS
+from breakeven.rules.value import LEAST_EXPECTED
 
 COMPILED_RULES = (Always, Never, RandomSelect, Threshold, Value, VariableUncertainty)
 NO_LIMITS = LimitTable(np.empty(0), by_type=False, shown=True)
@@ -343,9 +344,10 @@ class ByWorth:
         return ValueTerms(
             passed=self._round - 1 + start,
             horizon=rule.horizon or 0,
+            least=LEAST_EXPECTED if rule.horizon is None else 0,
             price=self._state.quote.price,
             lessons=rule.lessons,
-            outright=rule.scored == "labels",
+            outright=rule.scores_labels,
         )
 
     def _prior(self) -> PriorTerms:

@@ -52,7 +52,7 @@ def decide(
     """
     arrivals, asked, known, mean, parts = types
     wants_label, prediction, uncertainty, threshold = out
-    passed, horizon, price, lessons, outright = terms
+    passed, horizon, least, price, lessons, outright = terms
     prior_mean, prior_std, prior_worth, learns, unknown, due_at = prior
     spread, stale = spreads[max(labels - first, 0)], False
     if told is not None:
@@ -67,7 +67,7 @@ def decide(
         if stale and known[k] == 0.0:
             return i, labels, NEEDS_GUESS
         round, clock = passed + i + 1, arrivals[k] + 1
-        left = round if round > horizon else horizon - round
+        left = max(round, least) if round > horizon else horizon - round
         weight = prior_worth + asked[k]
         if weight == 0.0:
             worth = 0.0 if learns and census[ASKED] >= ENOUGH_TO_FIT else inf

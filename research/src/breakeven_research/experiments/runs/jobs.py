@@ -172,14 +172,14 @@ Variation = tuple[str, Belief, Rule, int]  # name, belief, rule, warm-up
 class NotLater(Value):
     """`Value` without the reservoir: what a label takes off the errors of other arrivals is left out.
 
-    >>> NotLater(horizon=100).left(round=40)
+    >>> NotLater(horizon=100).arrivals_left(round=40)
     60
     """
 
     def decide(self, view: View) -> Verdict:
         """Worth is what is saved here, and by the lesson."""
         saving = view.saves(view.traits.noise_std)
-        worth = saving.here + self.left(view.round) * saving.lesson
+        worth = saving.here + self.arrivals_left(view.round) * saving.lesson
         return Verdict(worth > view.price, worth=worth)
 
 
