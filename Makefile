@@ -12,7 +12,7 @@ FAST := tests/unit tests/contracts
 RIVER := src/breakeven/adapters/river.py
 OLDEST = $(BIN)/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct
 
-.PHONY: setup check lint test proof oldest demo figures reproduce decisions bench clean
+.PHONY: setup check lint test proof oldest demo docs dist figures reproduce decisions bench clean
 
 setup: $(READY)
 
@@ -54,6 +54,18 @@ oldest: $(READY)
 	$(OLDEST) --editable '.[river,test]'  # which asks for a newer scipy than we do
 	.venv-oldest/bin/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) tests/unit/test_adapters_river.py $(RIVER)
 
+# The pages of docs/ as a site in site/, which is read without a network.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "Open site/index.html"
+
+# Wheel and source distribution in dist/, each tried out in empty environments: some minutes.
+dist: $(READY)
+	rm -rf dist
+	for package in . research; do $(BIN)/python -m build --outdir dist $$package >dist.log 2>&1 || { cat dist.log; exit 1; }; done
+	rm dist.log
+	$(BIN)/python -m tests.dist.install dist
+
 figures: $(READY)
 	cd research && ../$(BIN)/python -m pages.figures
 
@@ -75,4 +87,4 @@ bench: $(READY_BENCH)
 	cd research && ../$(BIN)/python -m pages.benchmarks ../bench
 
 clean:
-	rm -rf .venv .venv-oldest build dist bill demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-oldest build dist site bill demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

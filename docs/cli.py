@@ -13,8 +13,21 @@ HEAD = """# The command line
 
 Every command, as it explains itself. This page is made by `python docs/cli.py`.
 
-All take `--json`, which prints one JSON document and hides the progress bar. What goes wrong is one line on
-standard error and exit code 2: with `--json` an object `{"error": {"kind": …, "message": …}}`.
+- `--json` prints one JSON document, and no progress bar is shown. All commands have it.
+- `--log-level info` also writes [log messages](messages.md) to standard error. All commands have it.
+- An error is one line on standard error, and exit code 2. With `--json` it is an object
+  `{"error": {"kind": …, "message": …}}`.
+
+## Completion in the shell
+
+Bash, Zsh, Fish and PowerShell can complete commands and options at the Tab key:
+
+```console
+breakeven --install-completion
+```
+
+It takes effect in the next shell. To see what would be installed, or to put it elsewhere, use
+`--show-completion`.
 """
 
 

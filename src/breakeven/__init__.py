@@ -5,6 +5,9 @@ label is worth its price, and predicts either way. Start with `algorithm1` (type
 """
 
 from breakeven import starting as starting  # isort: skip  # Ctrl-C is heard before all that takes time
+from logging import NullHandler as _NullHandler
+from logging import getLogger as _getLogger
+
 from breakeven import errors, theory
 from breakeven.beliefs import (
     Averaged,
@@ -78,3 +81,5 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+_getLogger(__name__).addHandler(_NullHandler())  # who wants messages says so; without that there are none

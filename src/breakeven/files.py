@@ -4,6 +4,7 @@ Several files that belong together are staged: all of them take their places, or
 claimed is refused to any other.
 """
 
+import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -20,6 +21,8 @@ try:
     from fcntl import LOCK_EX, LOCK_NB, flock
 except ImportError:  # Windows has no such locks
     flock = None  # type: ignore[assignment]
+
+logger = logging.getLogger(__name__)
 
 
 class UnwritableFolder(BreakevenError, OSError):
@@ -64,6 +67,7 @@ def write_by(folder: Path, name: str, fill: Callable[[BinaryIO], object]) -> Pat
         _replace(folder / name, fill)
     except (OSError, ValueError) as error:
         raise UnwritableFolder(f"{folder}: could not write {name} ({_reason(error)})") from error
+    logger.info("wrote %s", folder / name)
     return folder / name
 
 

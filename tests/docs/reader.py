@@ -15,6 +15,23 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?")
+INSTALL = re.compile(r"pip install '\.\[([\w,]+)\]'")
+RUN = {"python", "sh"}
+
+
+def pages():
+    """The README and every page of the docs."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def page_extras(page):
+    """Those that a page says to install."""
+    return {extra for some in INSTALL.findall(page.read_text()) for extra in some.split(",")}
+
+
+def runs(page):
+    """Whether a page has anything to run."""
+    return bool(RUN & {language for language, _ in examples(page)})
 
 
 def examples(page):

@@ -8,13 +8,17 @@ import sys
 import pytest
 
 from breakeven.cli import main
-from tests.docs.reader import ROOT, brought, commands, examples
+from tests.docs.reader import ROOT, RUN, brought, commands, examples, page_extras, pages, runs
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-RUN, TYPED, SHOWN = {"python", "sh"}, "console", "text"
+PAGES = pages()
+TYPED, SHOWN = "console", "text"
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
-INSTALL = re.compile(r"pip install '\.\[([\w,]+)\]'")
 FENCE = re.compile(r"^\s*```(.*)$", re.MULTILINE)
+
+
+def name(page):
+    """A page by its path, as the ids of tests have it."""
+    return str(page.relative_to(ROOT))
 
 
 def blocks(page):
@@ -22,17 +26,12 @@ def blocks(page):
     return [block for language, block in examples(page) if language == "python"]
 
 
-def extras(page):
-    """Those that a page says to install."""
-    return {extra for some in INSTALL.findall(page.read_text()) for extra in some.split(",")}
-
-
 with_examples = pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if RUN & {language for language, _ in examples(page)}],
-    ids=lambda p: p.name,
+    [page for page in PAGES if runs(page)],
+    ids=name,
 )
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+every_page = pytest.mark.parametrize("page", PAGES, ids=name)
 
 
 def read(page, folder, names):
@@ -45,7 +44,7 @@ def read(page, folder, names):
 
 @with_examples
 def test_the_examples_of_a_page_run_in_order_with_the_extras_it_names(page, tmp_path):
-    done = read(page, tmp_path, extras(page))
+    done = read(page, tmp_path, page_extras(page))
     assert done.returncode == 0, done.stderr
 
 
@@ -92,5 +91,7 @@ def test_every_picture_is_shown_and_all_of_them_are_small():
 
 def test_the_readme_names_every_page():
     readme = (ROOT / "README.md").read_text()
-    missing = [page.name for page in PAGES[1:] if f"docs/{page.name}" not in readme]
+    reference = ROOT / "docs" / "api"  # which its first page leads to
+    missing = [name(page) for page in PAGES[1:] if page.parent != reference and name(page) not in readme]
+    assert "docs/api/index.md" in readme
     assert not missing, f"the README does not lead to {missing}"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from breakeven import GaussianProcess, Learner, SquaredExponential, Threshold
-from breakeven.beliefs.gp import Parameters, process
+from breakeven.beliefs.gp import Parameters, capacity
 from breakeven.beliefs.gp.dictionary import DictionarySolver
 from breakeven.beliefs.gp.fitting import fit
 from breakeven.errors import InvalidInput
@@ -14,7 +14,7 @@ NOISE_STD = 0.1
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(process, "FIRST_DICTIONARY", 40)
+    monkeypatch.setattr(capacity, "FIRST_DICTIONARY", 40)
 
 
 def learner(capacity="auto", lengthscale=0.5, dim=2, **others):

@@ -81,7 +81,7 @@ BELIEFS = {
 
 @pytest.fixture(params=BELIEFS)
 def belief(request, monkeypatch):
-    monkeypatch.setattr("breakeven.beliefs.gp.process.FIRST_DICTIONARY", 12)
+    monkeypatch.setattr("breakeven.beliefs.gp.capacity.FIRST_DICTIONARY", 12)
     return GaussianProcess(2, NOISE, **BELIEFS[request.param])
 
 

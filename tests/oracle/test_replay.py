@@ -14,7 +14,7 @@ from breakeven import (
     Threshold,
     VariableUncertainty,
 )
-from breakeven.beliefs.gp import process
+from breakeven.beliefs.gp import capacity
 from breakeven.beliefs.gp.factor import ROWS_PER_BLOCK
 from breakeven.learner.replay import replay
 from breakeven.testing.stream_runs import assert_same_state
@@ -32,7 +32,7 @@ BELIEFS = {
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(process, "FIRST_DICTIONARY", 30)
+    monkeypatch.setattr(capacity, "FIRST_DICTIONARY", 30)
 
 
 def stream(count=250, seed=0):

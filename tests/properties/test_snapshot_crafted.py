@@ -131,6 +131,21 @@ def attack(name, count=None):
     return refused
 
 
+@pytest.mark.parametrize("dim", [10**5 + 1, 10**9])
+def test_a_process_that_claims_any_dimension_is_refused_before_it_takes_memory(dim):
+    content = unseal(LEARNERS["process"]().snapshot())
+    del content["config"]["belief"]["kernel"]  # the default has one lengthscale for every dimension
+    content["config"]["belief"]["dim"] = dim
+    crafted = seal(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(SnapshotError, match="dim: expected a whole number of at most 100000, got"):
+            Learner.restore(crafted)
+        assert tracemalloc.get_traced_memory()[1] <= 20 * len(crafted) + FLOOR
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_crafted_snapshot_is_refused_in_words_or_read(name):
     assert attack(name, count=150) > 30

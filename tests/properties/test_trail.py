@@ -1,5 +1,7 @@
 """The trail of audits under any order of labels, corrections and restarts."""
 
+from math import sqrt
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,7 +95,7 @@ def test_ends_are_in_order_and_possible(audits, on, level):
     report = resolved(audits, on).report(level=level)
     assert 0 <= report.absolute.low <= report.absolute.high <= 3.1
     assert 0 <= report.squared.low <= report.squared.high <= 9
-    assert report.rms_bound == report.squared.high**0.5
+    assert report.rms_bound == sqrt(report.squared.high)  # a power of 0.5 may be off in the last digit
 
 
 @given(AUDITS, ASSUMPTIONS, st.randoms())

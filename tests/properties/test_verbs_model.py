@@ -129,7 +129,7 @@ class Verbs(RuleBasedStateMachine):
         self.happens(lambda: self.learner.withdraw(id, charged=charged), error)
         if error is None and (one.y is not None or one.withdrawn is None):
             self.labels -= one.y is not None
-            if one.paid and not charged:
+            if one.paid and not charged and one.withdrawn is None:  # what was charged stays charged
                 one.paid = False
                 self.spent -= one.decision.cost
                 self.bought -= 1

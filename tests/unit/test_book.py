@@ -163,14 +163,15 @@ def test_money_is_counted_when_asked_and_given_back_once_unless_charged():
     assert not made.withdraw(made.find("learnt"), charged=False)
     assert not made.withdraw(made.find("awaited"), charged=True)
     assert (made.bought, made.spend.value) == (2, 5.0)
-    made.tell(made.find("awaited"), 1.0, None)
-    assert made.withdraw(made.find("awaited"), charged=False)
-    assert (made.bought, made.spend.value) == (1, 3.0)
+    for charged in (False, True, False):  # charged before: whatever is said now, the money is gone
+        made.tell(made.find("awaited"), 1.0, None)
+        assert not made.withdraw(made.find("awaited"), charged=charged)
+    assert (made.bought, made.spend.value) == (2, 5.0)
     made.reopen(made.find("told"))
-    assert (made.bought, made.spend.value) == (1, 3.0)
+    assert (made.bought, made.spend.value) == (2, 5.0)
     made.tell(made.find("told"), 1.0, None)
     assert made.withdraw(made.find("told"), charged=False)
-    assert (made.bought, made.spend.parts) == (0, ())
+    assert (made.bought, made.spend.value) == (1, 2.0)
 
 
 @given(st.lists(st.floats(1e-10, 1e10), max_size=40), st.randoms())

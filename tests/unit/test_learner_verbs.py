@@ -7,6 +7,7 @@ import pytest
 
 from breakeven import (
     Always,
+    Budget,
     Cells,
     GaussianProcess,
     Learner,
@@ -351,6 +352,20 @@ def test_a_withdrawn_label_is_paid_for_only_if_charged(told, charged, labels, sp
     assert (learner.ledger.labels, learner.ledger.label_spend) == (labels, spend)
     assert learner.ledger.awaited == len(learner.awaited) == 0
     assert learner.belief.labels == 0
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_the_first_withdrawal_settles_the_money_whatever_a_later_one_says(first):
+    learner = Learner(TypeMeans(0.5), Budget(Always(), total=5.0), label_cost=5.0)
+    learner.decide("flu")
+    learner.withdraw("1", charged=first)
+    for charged in (not first, first):
+        learner.tell("1", 1.0)
+        learner.withdraw("1", charged=charged)
+        learner.withdraw("1", charged=charged)  # again, which is harmless
+        assert learner.ledger.label_spend == (5.0 if first else 0.0)
+    assert learner.decide("flu").wants_label is not first  # the budget holds
+    assert Learner.restore(learner.snapshot()).rule.left == learner.rule.left == 0.0
 
 
 def test_withdrawing_takes_a_label_out_of_both_counts_and_leaves_arrivals():

@@ -20,7 +20,7 @@ from breakeven import (
     algorithm2,
     simulate,
 )
-from breakeven.beliefs.gp import process
+from breakeven.beliefs.gp import capacity
 from breakeven.errors import InvalidInput, ListenerFailed, TornLearner
 from breakeven.simulate import Trace
 
@@ -208,7 +208,7 @@ def test_a_wrong_history_is_refused_before_anything_is_learnt(xs, ys, truth, mat
 
 
 def test_the_trace_says_of_every_round_whether_it_is_exact(monkeypatch):
-    monkeypatch.setattr(process, "FIRST_DICTIONARY", 40)
+    monkeypatch.setattr(capacity, "FIRST_DICTIONARY", 40)
     random = np.random.default_rng(4)
     X = random.random((600, 2))
     y = np.sin(3.0 * X.sum(axis=1)) + 0.1 * random.standard_normal(600)

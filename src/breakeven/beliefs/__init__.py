@@ -4,7 +4,7 @@ A belief knows nothing of prices, rounds or rules.
 """
 
 from breakeven.beliefs.averaged import Averaged, AveragedShares
-from breakeven.beliefs.belief import Aiming, Belief, Checkable, Choosy, Watching, level_of
+from breakeven.beliefs.belief import Aiming, Belief, Checkable, Choosy, Watching, is_checkable, level_of
 from breakeven.beliefs.belief_data import BELIEFS, as_lists, belief_data, belief_kind, belief_of, kind_name
 from breakeven.beliefs.cells import Cells
 from breakeven.beliefs.gp import GaussianProcess, Matern, Prior, SquaredExponential, untuned
@@ -35,6 +35,7 @@ __all__ = [
     "belief_data",
     "belief_kind",
     "belief_of",
+    "is_checkable",
     "kind_name",
     "level_of",
     "untuned",

@@ -5,7 +5,7 @@ named by a key, the number of the event that made it. A label with the key None 
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -238,6 +238,11 @@ class Checkable(Protocol):
     def return_to(self, key: Key) -> None:
         """The label that refuted it was wrong: take back what `give_way` did then."""
         ...
+
+
+def is_checkable(belief: object) -> TypeGuard[Checkable]:
+    """Whether labels can test this belief. To ask for its class is quick, and for itself is slow."""
+    return issubclass(type(belief), Checkable)
 
 
 class Keeping(Protocol):

@@ -25,6 +25,7 @@ BELIEFS: list[type[Any]] = [
     TypeMeans,
     TypeShares,
 ]
+"""The beliefs that plain data and snapshots know by the name of their class."""
 OUR_BELIEFS = {one.__name__: one for one in BELIEFS}
 
 OWN_KIND = "own:"  # stands before the kind of a class that is not ours

@@ -5,6 +5,8 @@ from typing import Any
 
 from breakeven.errors import expect
 
+LARGEST_DIM = 100_000  # numbers in a point: without a limit a few bytes of a snapshot could claim gigabytes
+
 
 class NumberRows:
     """A belief over rows of `dim` numbers.

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from breakeven.beliefs.belief import Aiming, Belief, Checkable, Key, Looks, OneByOne, level_of
+from breakeven.beliefs.belief import Aiming, Belief, Checkable, Key, Looks, OneByOne, is_checkable, level_of
 from breakeven.beliefs.belief_data import belief_data, belief_kind, belief_of, enter, kind_name
 from breakeven.errors import expect
 from breakeven.values import Prediction, Traits, View
@@ -204,11 +204,11 @@ class Recognised:
     ) -> tuple[float, float] | None:
         """As the belief claims that answers now."""
         now = self._now
-        return now.rank(point, y, noise_std, age) if isinstance(now, Checkable) else None
+        return now.rank(point, y, noise_std, age) if is_checkable(now) else None
 
     @property
     def _checkable(self) -> list[Checkable]:
-        return [one for one in self._both if isinstance(one, Checkable)]
+        return [one for one in self._both if is_checkable(one)]
 
     def remember(self, *, labels: bool) -> None:
         """Both remember labels."""
@@ -217,7 +217,7 @@ class Recognised:
 
     def outdated(self) -> int:
         """As the belief sees it that answers now."""
-        return self._now.outdated() if isinstance(self._now, Checkable) else 0
+        return self._now.outdated() if is_checkable(self._now) else 0
 
     def give_way(self, key: Key, outdated: int, widened: float) -> None:
         """Both give way: they were told the same labels."""

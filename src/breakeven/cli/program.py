@@ -14,6 +14,7 @@ import typer
 import breakeven
 from breakeven.cli import failures
 from breakeven.cli.demo_command import demo
+from breakeven.cli.log_messages import all_with_log_level, with_log_level
 from breakeven.cli.plan_command import plan
 from breakeven.cli.simulate_command import simulate
 from breakeven.errors import BreakevenError
@@ -34,12 +35,12 @@ def program(joining: dict[str, Any] | None = None) -> typer.Typer:
     app = typer.Typer(name="breakeven", rich_markup_mode=None)
     app.callback(invoke_without_command=True)(_program)
     for command in (demo, simulate, plan):
-        app.command()(command)
+        app.command()(with_log_level(command))
     for name, joined in joining.items():
         if isinstance(joined, typer.Typer):
-            app.add_typer(joined, name=name)
+            app.add_typer(all_with_log_level(joined), name=name)
         else:
-            app.command(name)(joined)
+            app.command(name)(with_log_level(joined))
     for name in LABORATORY:
         if name not in joining:
             app.command(name, hidden=True, add_help_option=False, context_settings=ANY_WORDS)(_missing)

@@ -3,7 +3,7 @@
 The message always has the same shape: name: expected this, got that. `shown` keeps it short.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import hypot, inf, isfinite, nan
 from numbers import Integral, Real
 from typing import Any, NoReturn
@@ -184,6 +184,8 @@ def vector(name: str, value: Any, dim: int | None = None) -> Vector:
         and hypot(*value.tolist()) <= LARGEST  # false for NaN
     ):
         return value.copy()
+    if type(value) in (list, tuple) and (dim is None or len(value) == dim) and _all_floats(value):
+        return np.array(value, dtype=np.float64)
     wanted = "finite numbers" if dim is None else f"{dim} finite number{'s' if dim != 1 else ''}"
     array = numbers(name, value, f"a row of {wanted}")
     if array.ndim == 0 and dim in (None, 1):
@@ -191,6 +193,11 @@ def vector(name: str, value: Any, dim: int | None = None) -> Vector:
     if array.ndim != 1 or (dim is not None and array.shape[0] != dim) or not (np.abs(array) <= LARGEST).all():
         refuse(name, f"a row of {wanted}", value)
     return array
+
+
+def _all_floats(values: Sequence[Any]) -> bool:
+    """Whether all are plain floats in reach; false for NaN, and of other numbers nothing is said."""
+    return all(type(one) is float and -LARGEST <= one <= LARGEST for one in values)
 
 
 def column(name: str, value: Any, points: int) -> Vector:

@@ -2,8 +2,9 @@
 
 from breakeven.learner.algorithms import algorithm1, algorithm2
 from breakeven.learner.book import Awaited, AwaitedLabels
+from breakeven.learner.costs import GivenCost
 from breakeven.learner.fits import FitFound, FitJob, run_fit
-from breakeven.learner.learner import GivenCost, Learner
+from breakeven.learner.learner import Learner
 from breakeven.learner.replay import replay
 from breakeven.learner.summary import Summary
 

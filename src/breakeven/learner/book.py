@@ -214,8 +214,8 @@ class Book:
             self.settle(entry)
 
     def withdraw(self, entry: Entry, *, charged: bool) -> bool:
-        """A label goes. Returns whether its cost is given back."""
-        given_back = entry.paid and not charged
+        """A label goes. Returns whether its cost is given back: what was charged once stays charged."""
+        given_back = entry.paid and not charged and entry.withdrawn is None
         if given_back:
             entry.paid = False
             self.bought -= 1

@@ -11,6 +11,9 @@ from msgspec import Struct
 from breakeven.errors import expect
 from breakeven.values import Cost, Labeller, Offer, best_offer
 
+GivenCost = float | Mapping[str, float]
+"""What a label costs: one number, or a number for some labellers by name."""
+
 
 class Quote(Struct, frozen=True, gc=False):
     """What one label costs, in money and in units of error.

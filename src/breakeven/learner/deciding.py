@@ -7,11 +7,12 @@ from math import inf, isnan
 from typing import Any
 
 from breakeven.errors import InvalidInput, expect
+from breakeven.learner.book import Entry, taken
 from breakeven.learner.costs import Quote
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Rule
 from breakeven.rules.audit import AUDIT_REASONS
-from breakeven.values import Arrived, By, Decision, Verdict, View, best_offer
+from breakeven.values import Arrived, By, Cost, Decision, Verdict, View, best_offer
 
 PERSON_DECLINED = Verdict(False, reason="person_declined")
 
@@ -51,7 +52,7 @@ def decide(
     decision = Decision(
         id or (str(round) if round >= book.next_number else book.automatic_id(round)),
         wants_label,
-        state.answer(view.prediction),
+        view.prediction if state.answers_within is None else state.answer(view.prediction),
         view.uncertainty,
         verdict.threshold,
         quote.cost,
@@ -82,6 +83,19 @@ def decide(
         plain = state.belief.plain(point)
         state.announce(Arrived(state.number, state.name, plain, decision, quote.given, predicted))
     state.phase = WHOLE
+    return decision
+
+
+def again(state: State, entry: Entry, point: Any, given: Cost | None, force: bool | None) -> Decision:
+    """The answer to an arrival that was decided on before, if it is the same arrival."""
+    plain, decision = state.belief.plain, entry.decision
+    if decision is None:
+        raise taken(entry, "it was learnt, and is no arrival")
+    forced = decision.wants_label if decision.by == "person" else None
+    if plain(entry.x) != plain(point):
+        raise taken(entry, "it arrived with another point")
+    if given != entry.given or forced != force:
+        raise taken(entry, "it arrived with another cost or another person's decision")
     return decision
 
 

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-import numpy as np
-
-from breakeven.beliefs import Belief, as_lists, kind_name
-from breakeven.errors import ConflictingLabel, InvalidInput, WrongEvent, expect
-from breakeven.learner import bulk
+from breakeven.beliefs import Belief
+from breakeven.errors import ConflictingLabel, WrongEvent, expect
+from breakeven.learner import notices
+from breakeven.learner.applying import apply
+from breakeven.learner.batches import checked_labels, decide_many
 from breakeven.learner.book import AwaitedLabels, Entry, taken, unknown
-from breakeven.learner.costs import Costs, Quote
-from breakeven.learner.deciding import decide
-from breakeven.learner.fits import FitFound, FitJob
+from breakeven.learner.costs import Costs, GivenCost
+from breakeven.learner.deciding import again, decide
+from breakeven.learner.fits import FitFound, FitJob, Fits
 from breakeven.learner.snapshot import config_of, content_of, parts_of, seal, state_of, unseal
 from breakeven.learner.state import (
     CHANGING,
@@ -31,15 +31,12 @@ from breakeven.learner.state import (
 from breakeven.learner.summary import Summary, horizon_passed
 from breakeven.ledger import Ledger
 from breakeven.rules import Rule, rule_data
-from breakeven.rules.draws import name_words
 from breakeven.values import (
     Corrected,
-    Cost,
     Created,
     Decision,
     ErrorCosts,
     Event,
-    Fitted,
     Labeller,
     Learnt,
     Prediction,
@@ -50,10 +47,7 @@ from breakeven.values import (
     Withdrawn,
 )
 
-GivenCost = float | Mapping[str, float]
-
 NOT_UNEVEN = (None,) * 4  # no costs of answers too low and too high are given
-LOOKED_AT_ONCE = 64  # arrivals of a batch looked at together; more bring no speed
 
 
 class Learner:
@@ -121,7 +115,7 @@ class Learner:
             fitting=fitting,
             answers_within=answers_within,
         )
-        self._fit_out = False  # whether a fit runs elsewhere
+        self._fits = Fits(self.state)
         started = self.snapshot() if _has_lived(belief) else None
         self.created: Created | None = Created(1, name, self.config(), started)
 
@@ -146,7 +140,7 @@ class Learner:
         if id is not None:
             id = expect.name_of("id", id)
             if (entry := state.book.find(id)) is not None:
-                return self._again(entry, point, quote.given, force)
+                return again(state, entry, point, quote.given, force)
         state.phase = CHANGING
         view = belief.look(point)
         state.phase = WHOLE
@@ -175,7 +169,7 @@ class Learner:
         else:
             state.phase = WHOLE
         changed = state.trust.suspect is not None and self._give_way()
-        changed |= state.belief.fit_due(warm=state.warmup.over) and self._fit_inside()
+        changed |= state.belief.fit_due(warm=state.warmup.over) and self._fits.run_inside()
         return self._predict(entry.x) if changed else prediction
 
     def _give_way(self) -> bool:
@@ -186,7 +180,9 @@ class Learner:
         state.phase = CHANGING
         outdated = state.checkable.outdated()
         state.phase = WHOLE
-        self._apply(Refuted, state.rounds, outdated, 1.0 if outdated else state.trust.wider)
+        widened = 1.0 if outdated else state.trust.wider
+        self._apply(Refuted, state.rounds, outdated, widened)
+        notices.refuted(state, outdated, widened)
         return True
 
     def correct(self, id: str, y: float) -> None:
@@ -197,7 +193,10 @@ class Learner:
             self._apply(Corrected, entry.id, y)
 
     def withdraw(self, id: str, *, charged: bool = False) -> None:
-        """The label will not come, or must go; `charged` says whether it is paid for all the same."""
+        """The label will not come, or must go; `charged` says whether it is paid for all the same.
+
+        A label that was charged, then came and is withdrawn again, stays charged.
+        """
         self.state.check_whole()
         charged = expect.truth("charged", charged)
         entry = self.state.book.withdrawable(id, charged)
@@ -227,7 +226,7 @@ class Learner:
         if id is not None and (entry := state.book.find(expect.name_of("id", id))) is not None:
             return self._learnt_again(entry, point, y)
         self._apply(Learnt, state.belief.plain(point), y, labeller, id)
-        self._fit_inside()
+        self._fits.run_inside()
 
     def reprice(
         self,
@@ -276,7 +275,7 @@ class Learner:
             rule=None if fresh is None else rule_data(fresh),
             level=level,
         )
-        state.apply(event, () if rule is None else {type(one) for one in rule.layers})
+        apply(state, event, () if rule is None else {type(one) for one in rule.layers})
 
     def predict(self, x: Any) -> Prediction:
         """What is known of f at x. Changes nothing."""
@@ -292,19 +291,7 @@ class Learner:
 
     def _apply(self, kind: type[Event], *content: Any) -> None:
         state = self.state
-        state.apply(kind(state.number + 1, state.name, *content))
-
-    def _again(self, entry: Entry, point: Any, given: Cost | None, force: bool | None) -> Decision:
-        """The answer to an arrival that was decided on before, if it is the same."""
-        plain, decision = self.state.belief.plain, entry.decision
-        if decision is None:
-            raise taken(entry, "it was learnt, and is no arrival")
-        forced = decision.wants_label if decision.by == "person" else None
-        if plain(entry.x) != plain(point):
-            raise taken(entry, "it arrived with another point")
-        if given != entry.given or forced != force:
-            raise taken(entry, "it arrived with another cost or another person's decision")
-        return decision
+        apply(state, kind(state.number + 1, state.name, *content))
 
     def _learnt_again(self, entry: Entry, point: Any, y: float) -> None:
         plain = self.state.belief.plain
@@ -331,42 +318,13 @@ class Learner:
         An id that is remembered, with the same point and cost, gets the same answer again and counts once. If
         a rule of your own raises in the middle, the decisions before that stand.
         """
-        state = self.state
-        state.check_whole()
-        points = state.belief.points(X)
-        if costs is None and ids is None and bulk.pays(state, len(points)):
-            return bulk.decide_many(state, points)
-        quotes = self._quotes(costs, len(points))
-        names = [None] * len(points) if ids is None else state.book.check_each_once(expect.rows("ids", ids))
-        _same_length("ids", names, len(points))
-        answers = [self._known(*case) for case in zip(names, points, quotes, strict=True)]
-        new = [i for i, answer in enumerate(answers) if answer is None]
-        for low in range(0, len(new), LOOKED_AT_ONCE):
-            places = new[low : low + LOOKED_AT_ONCE]
-            state.phase = CHANGING
-            looks = state.belief.look_many([points[i] for i in places])
-            for j, i in enumerate(places):
-                state.phase = CHANGING
-                view = looks.look(j)
-                state.phase = WHOLE
-                decision = answers[i] = decide(state, names[i], points[i], quotes[i], None, view)
-                if decision.wants_label:
-                    looks.asked(j, **state.costs.noise_of(decision.labeller))
-        return [answer for answer in answers if answer is not None]
-
-    def _known(self, id: str | None, point: Any, quote: Quote) -> Decision | None:
-        """The answer to an arrival of a batch that was decided on before."""
-        entry = None if id is None else self.state.book.find(id)
-        return None if entry is None else self._again(entry, point, quote.given, None)
+        self.state.check_whole()
+        return decide_many(self.state, X, costs, ids)
 
     def tell_many(self, ids: Iterable[str], ys: Iterable[float]) -> list[Prediction]:
         """Tell a batch in its order; all of it is checked before the first counts."""
         self.state.check_whole()
-        given, values = expect.rows("ids", ids), expect.rows("ys", ys)
-        labels = [self.state.label(f"ys[{i}]", y) for i, y in enumerate(values)]
-        _same_length("ys", labels, len(given))
-        names = self.state.book.check_tellable(given, labels)
-        return [self.tell(id, y) for id, y in zip(names, labels, strict=True)]
+        return [self.tell(id, y) for id, y in checked_labels(self.state, ids, ys)]
 
     def predict_many(self, X: Any) -> list[Prediction]:
         """What is known of f at many points. Changes nothing."""
@@ -377,22 +335,13 @@ class Learner:
         self.state.phase = WHOLE
         return [self.state.answer(one) for one in predictions]
 
-    def _quotes(self, costs: Iterable[GivenCost] | None, count: int) -> list[Quote]:
-        if costs is None:
-            return [self.state.quote] * count
-        quotes = [
-            self.state.costs.quote(cost, f"costs[{i}]") for i, cost in enumerate(expect.rows("costs", costs))
-        ]
-        _same_length("costs", quotes, count)
-        return quotes
-
     # -- fits ------------------------------------------------------------------------------------
 
     @property
     def fit_due(self) -> bool:
         """Whether the belief should be fitted to its labels now; not while a job is out."""
         self.state.check_not_torn()
-        return not self._fit_out and self.state.fit_due
+        return self._fits.due
 
     def fit(self) -> bool:
         """Run the fit that is due and go on with what it found. Returns whether a fit was due.
@@ -400,62 +349,17 @@ class Learner:
         A learner that fits inside does so by itself; this runs a fit that was lost between two events.
         """
         self.state.check_whole()
-        if not self.state.fit_due:
-            return False
-        self._fit()
-        return True
+        return self._fits.run_if_due()
 
     def fit_job(self) -> FitJob:
         """The fit to the labels told so far, as plain data that any process can run with `run_fit`."""
-        state = self.state
-        state.check_whole()
-        return FitJob(
-            stream=state.name,
-            kind=kind_name(state.belief),
-            labels=state.belief.labels,
-            fits=state.fits,
-            seed=self._fit_seed(),
-            data=self._job_data(),
-        )
-
-    def _job_data(self) -> dict[str, Any]:
-        self.state.phase = CHANGING
-        data = self.state.belief.fit_job()
-        self.state.phase = WHOLE
-        self._fit_out = self.fitting == "outside"
-        return data
+        self.state.check_whole()
+        return self._fits.job()
 
     def adopt(self, found: FitFound) -> None:
         """Go on with what a fit found."""
-        state = self.state
-        state.check_whole()
-        if not isinstance(found, FitFound):
-            expect.refuse("found", "what run_fit returned", found)
-        if found.stream != state.name or found.fits != state.fits:
-            raise WrongEvent(
-                f"found: expected the fit number {state.fits + 1} of the stream {state.name!r}, "
-                f"got the fit number {found.fits + 1} of {found.stream!r}; make a new job"
-            )
-        self._fit_out = False
-        self._apply(Fitted, found.parameters, expect.whole("labels", found.labels))
-
-    def _fit_inside(self) -> bool:
-        """Run a fit if one is due and fits run inside; returns whether one ran."""
-        if self.fitting == "outside" or not self.state.fit_due:
-            return False
-        self._fit()
-        return True
-
-    def _fit(self) -> None:
-        belief = self.state.belief
-        labels, data = belief.labels, self._job_data()
-        self._fit_out = False
-        found = belief.fit(data, np.random.default_rng(self._fit_seed()))
-        self._apply(Fitted, as_lists(found), labels)
-
-    def _fit_seed(self) -> list[int]:
-        """Fits are seeded by the seed, the number of fits so far, and the stream's name."""
-        return [self.state.seed, self.state.fits, *name_words(self.state.name)]
+        self.state.check_whole()
+        self._fits.adopt(found)
 
     # -- looking at it ---------------------------------------------------------------------------
 
@@ -611,7 +515,7 @@ class Learner:
         `rules` names classes of your own that the learner may be repriced with.
         """
         self.state.check_whole()
-        self.state.apply(event, expect.rows("rules", rules))
+        apply(self.state, event, expect.rows("rules", rules))
 
     @classmethod
     def fold(
@@ -702,19 +606,15 @@ class Learner:
         own_beliefs = expect.rows("beliefs", beliefs) if beliefs else []
         learner = cls.__new__(cls)
         learner.state = state_of(unseal(blob, key), own_rules, own_beliefs, name)
-        learner._fit_out, learner.created = False, None
+        learner._fits, learner.created = Fits(learner.state), None
         if name is not None:
             learner.state.earlier += learner.state.number
             learner.state.number = 1
             learner.created = Created(1, learner.name, learner.config(), learner.snapshot())
+        notices.restored(learner.state)
         return learner
 
 
 def _has_lived(belief: Belief) -> bool:
     """Whether a belief has learnt or counted anything yet."""
     return belief.labels > 0 or belief.state() != belief.of(belief.config()).state()
-
-
-def _same_length(name: str, values: list[Any], count: int) -> None:
-    if len(values) != count:
-        raise InvalidInput(f"{name}: expected {count}, as many as there are of the others, got {len(values)}")

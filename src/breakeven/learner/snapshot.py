@@ -66,7 +66,9 @@ def parts_of(
     belief, rule = arguments.pop("belief"), arguments.pop("rule")
     if isinstance(arguments.get("labellers"), dict):
         try:
-            arguments["labellers"] = msgspec.convert(arguments["labellers"], dict[str, Labeller])
+            arguments["labellers"] = {
+                name: msgspec.convert(one, Labeller) for name, one in arguments["labellers"].items()
+            }
         except msgspec.ValidationError as error:
             expect.refuse("labellers", "a cost and a noise_std for each", str(error), described=True)
     return belief_of(belief, beliefs), rule_of(rule, rules), arguments

@@ -5,54 +5,37 @@ again. While something changes, the state is marked. If the change is cut off, b
 stays: the state is torn, and every further call says so.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
 import msgspec
 
-from breakeven.beliefs import Aiming, Belief, Checkable, Recognised, Watching, level_of
+from breakeven.beliefs import Aiming, Belief, Checkable, Recognised, Watching, is_checkable, level_of
 from breakeven.errors import (
     CalledByListener,
     InvalidInput,
     ListenerFailed,
     TornLearner,
-    WrongEvent,
     expect,
 )
-from breakeven.learner.book import Book, Entry, Warmup, taken
+from breakeven.learner.book import Book, Entry, Warmup
 from breakeven.learner.costs import Costs
 from breakeven.learner.trail import Auditing
 from breakeven.learner.trust import LABELS_BEFORE, RANK_DRAWS, Alarm, Trust
-from breakeven.rules import RULES, Draws, Rule, rule_of
-from breakeven.rules.audit import AUDIT_REASONS
+from breakeven.rules import RULES, Draws, Rule
 from breakeven.values import (
-    Arrived,
-    By,
-    Corrected,
     Cost,
     Decision,
-    Erased,
     ErrorCosts,
     Event,
-    Fitted,
-    Learnt,
     Prediction,
-    Refuted,
-    Reopened,
-    Repriced,
-    Told,
     View,
-    Withdrawn,
-    checked_level,
 )
 
 Listener = Callable[[Any], None]
 FittingPlace = Literal["inside", "outside"]
 
 FITTINGS = get_args(FittingPlace)
-
-DECIDERS = get_args(By)
-WRITER, READER = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(Decision)
 WHOLE, CHANGING, ANNOUNCING = range(3)  # between calls; during a change; while listeners are told
 
 
@@ -99,7 +82,7 @@ class State:
         self.label: Callable[[str, Any], float] = getattr(belief, "label", expect.finite)
         self.book.releases = (belief.release, *self.book.releases[1:])  # the first is the belief's
         if self.checkable is not None:
-            self.checkable = belief if isinstance(belief, Checkable) else None
+            self.checkable = belief if is_checkable(belief) else None
 
     def _settle(self) -> None:
         """Go on with the belief for numbers alone, once labels are known to be numbers."""
@@ -119,7 +102,7 @@ class State:
         if rule.reservoir:
             self.belief.watch(rule.reservoir)
         if rule.check is not None:
-            assert isinstance(self.belief, Checkable)  # as was checked
+            assert is_checkable(self.belief)  # as was checked
             self.checkable = self.belief
             self.checkable.remember(labels=True)
         elif self.checkable is not None:
@@ -195,6 +178,13 @@ class State:
             self.ambiguous += 1
         if self.rule_follows and decision.by == "rule":
             self._follow(key, decision, predicted)
+
+    def erase(self, arrival: bool) -> None:
+        """An event whose content is gone counts its number, and an arrival its round."""
+        self.number += 1
+        if arrival:
+            self.rounds += 1
+            self.belief.arrive(None)
 
     def _buy(self, entry: Entry, decision: Decision, view: View | None) -> None:
         entry.warmup = self.warmup.ask()
@@ -281,7 +271,7 @@ class State:
 
     def _absolve(self, key: int) -> None:
         """The label with this key was wrong: if the belief gave way to it, that is taken back."""
-        if self.trust.absolve(key) and isinstance(self.belief, Checkable):
+        if self.trust.absolve(key) and is_checkable(self.belief):
             self.belief.return_to(key)
 
     def check_labeller(self, entry: Entry, labeller: Any) -> str:
@@ -377,158 +367,6 @@ class State:
             self.belief.watch(0)
         self.take_rule(rule, auditing)
 
-    def check_repriced(self, costs: Costs, rule: Rule | None) -> None:
-        """Raise unless the learner can go on with these costs and this rule."""
-        if rule is None:
-            self.rule.check_start(0, costs.cheapest)  # the rule has begun already: only the costs are new
-            if self.auditing is not None and costs.labellers != self.costs.labellers:
-                self.auditing.check_goes_on(costs, self.belief)
-        else:
-            check_rule(rule, self.belief)
-            rule.check_start(self.rounds, costs.cheapest)
-            Auditing.of(rule, costs, self.belief)
-
-    # -- replay ----------------------------------------------------------------------------------
-
-    def apply(self, event: Event, rules: Iterable[type[Rule]] = ()) -> None:
-        """Let an event happen as it did before. An event that cannot have happened changes nothing."""
-        self._check_next(event)
-        change = self._change(event, rules)
-        self.phase = CHANGING
-        change()
-        self.announce(event)
-
-    def _check_next(self, event: Any) -> None:
-        if not isinstance(event, Event):
-            expect.refuse("event", "an event of breakeven.values", event)
-        if not isinstance(event.stream, str) or event.stream != self.name:
-            raise WrongEvent(f"event: expected one of the stream {self.name!r}, got one of {event.stream!r}")
-        if expect.whole("number", event.number) != self.number + 1:
-            what = "a repeat" if event.number <= self.number else "a gap"
-            raise WrongEvent(f"event: expected number {self.number + 1}, got {event.number}: {what}")
-
-    def _change(self, event: Event, rules: Iterable[type[Rule]]) -> Callable[[], object]:
-        """What an event does, all of it checked."""
-        match event:
-            case Arrived():
-                return self._arrival(event)
-            case Told():
-                y = self.label("y", event.y)
-                entry = self.book.tellable(event.id, y)
-                if entry.y is not None:
-                    raise WrongEvent(f"event: expected a label that is not told, got {event.id!r} told again")
-                who = None if event.labeller is None else self.check_labeller(entry, event.labeller)
-                rank = None if event.rank is None else expect.probability("rank", event.rank)
-                return lambda: self.tell(entry, y, who, rank)
-            case Corrected():
-                entry, y = self.book.told(event.id), self.label("y", event.y)
-                return lambda: self.correct(entry, y)
-            case Withdrawn():
-                charged = expect.truth("charged", event.charged)
-                entry = self.book.withdrawable(event.id, charged)
-                if entry.y is None and entry.withdrawn is not None:
-                    raise WrongEvent(
-                        f"event: expected a label to withdraw, got {event.id!r}, which is withdrawn"
-                    )
-                return lambda: self.withdraw(entry, charged)
-            case Reopened():
-                entry = self.book.reopenable(event.id)
-                if entry.y is None:
-                    raise WrongEvent(f"event: expected a label that is told, got {event.id!r} reopened again")
-                return lambda: self.reopen(entry)
-            case Learnt():
-                return self._learning(event)
-            case Fitted():
-                parameters, labels = event.parameters, expect.whole("labels", event.labels)
-                if not isinstance(parameters, dict):
-                    expect.refuse("parameters", "named parameters", parameters)
-                return lambda: self.adopt(parameters, labels)
-            case Repriced():
-                return self._repricing(event, rules)
-            case Refuted():
-                return self._giving_way(event)
-            case Erased():
-                arrival = expect.truth("arrival", event.arrival)
-                return lambda: self._erase(arrival)
-        expect.refuse("event", "one that can follow Created", event)
-
-    def _arrival(self, event: Arrived) -> Callable[[], object]:
-        point, decision = self.belief.recall(event.x), _checked_decision(event.decision)
-        given = None if event.given is None else self.costs.quote(event.given, "given").given
-        if decision.round != self.rounds + 1:
-            raise WrongEvent(f"round: expected {self.rounds + 1}, got {decision.round}")
-        if decision.labeller is not None:
-            self.costs.check_labeller(decision.labeller)
-        if (known := self.book.find(expect.name_of("id", decision.id))) is not None:
-            raise taken(known, "it arrived before")
-        predicted = None
-        if decision.reason in AUDIT_REASONS and self.auditing is None:
-            expect.refuse("reason", "another, as this learner has no audit", decision.reason)
-        if decision.reason == "audited" and self.auditing is not None:
-            predicted = expect.finite("predicted", event.predicted)
-            self.auditing.check_drawn(decision, self.earlier + event.number)
-
-        def arrive() -> None:
-            self.book.note_id(decision.id, decision.round)
-            self.arrive(decision, point, None, given, predicted)
-
-        return arrive
-
-    def _learning(self, event: Learnt) -> Callable[[], object]:
-        who = None if event.labeller is None else self.costs.check_labeller(event.labeller)
-        point, y = self.belief.recall(event.x), self.label("y", event.y)
-        if event.id is not None and (known := self.book.find(expect.name_of("id", event.id))) is not None:
-            raise taken(known, "it was learnt or arrived before")
-        return lambda: self.learn(point, y, who, event.id)
-
-    def _repricing(self, event: Repriced, rules: Iterable[type[Rule]]) -> Callable[[], object]:
-        costs = self.costs.changed(event.label_cost, event.labellers, event.error_cost)
-        rule = None if event.rule is None else self.read_rule(event.rule, rules)
-        self.check_repriced(costs, rule)
-        level = None if event.level is None else checked_level(event.level)
-        if level is not None:
-            check_aim(self.belief, level)
-        return lambda: self.reprice(costs, rule, level)
-
-    def _giving_way(self, event: Refuted) -> Callable[[], object]:
-        if self.checkable is None:
-            raise WrongEvent("event: expected a learner whose belief is checked, got one without a Check")
-        outdated = min(expect.whole("outdated", event.outdated), self.belief.labels)  # some may be erased
-        alarm = Alarm(expect.whole("round", event.round), outdated, expect.positive("widened", event.widened))
-        return lambda: self.give_way(alarm)
-
-    def read_rule(self, data: Any, own: Iterable[type[Rule]]) -> Rule:
-        """A rule that an event holds, which starts afresh."""
-        try:
-            rule = rule_of(data, own)
-        except InvalidInput as error:
-            hint = "; name a class of your own with apply(event, rules=(…,))"
-            raise InvalidInput(f"{error}{hint}") from error
-        rule.fresh()
-        return rule
-
-    def _erase(self, arrival: bool) -> None:
-        self.number += 1
-        if arrival:
-            self.rounds += 1
-            self.belief.arrive(None)
-
-
-def _checked_decision(decision: Any) -> Decision:
-    """A decision that an event holds, as it is read back once stored, if every field is what it should be."""
-    if not isinstance(decision, Decision):
-        expect.refuse("decision", "a Decision", decision)
-    expect.name_of("id", decision.id)
-    expect.truth("wants_label", decision.wants_label)
-    expect.positive("cost", decision.cost)
-    expect.probability("propensity", decision.propensity)
-    expect.text("reason", decision.reason)
-    expect.one_of("by", decision.by, DECIDERS)
-    try:
-        return READER.decode(WRITER.encode(decision))
-    except (TypeError, ValueError, OverflowError) as error:
-        expect.refuse("decision", "plain text and numbers in every field", str(error), described=True)
-
 
 def _failure(listener: Listener, event: Event) -> BaseException | None:
     """Tell a listener, and return what it raised."""
@@ -553,7 +391,7 @@ def check_rule(rule: Any, belief: Any) -> None:
         expect.refuse("rule", "a rule such as Threshold()", rule)
     if rule.reservoir and not isinstance(belief, Watching):
         expect.refuse("belief", "one that can say what a label saves, which this rule needs", belief)
-    if rule.check is not None and not isinstance(belief, Checkable):
+    if rule.check is not None and not is_checkable(belief):
         expect.refuse("belief", "one that can say how likely a label is, which a check needs", belief)
 
 

@@ -17,7 +17,10 @@ from breakeven.errors import expect
 from breakeven.rows.times import DateOrder, days_of
 
 Kind = Literal["number", "truth", "whole", "text", "yes_no", "time"]
+"""What a column holds."""
+
 DecimalSign = Literal[".", ","]
+"""The sign before decimals."""
 
 LARGEST_VALUE = 1e30  # the squares of such numbers, and what is computed from them, are finite
 MISSING_WORDS = [

@@ -7,7 +7,7 @@ at its default is left out; what a rule remembers is written only once there is 
 from collections.abc import Iterable
 from functools import cache
 from types import UnionType
-from typing import Any, get_args
+from typing import Any, Union, get_args, get_origin
 
 import msgspec
 from msgspec.structs import fields
@@ -26,6 +26,7 @@ from breakeven.rules.value import Value
 RULES: tuple[type[Rule], ...] = (
     Always, Audit, Budget, Check, Never, Queue, RandomSelect, Threshold, Value, VariableUncertainty
 )  # fmt: skip
+"""The rules that plain data and snapshots know by the name of their class."""
 OUR_KINDS = {one.__name__: one for one in RULES}
 
 
@@ -37,11 +38,11 @@ def rule_data(rule: Rule) -> dict[str, Any]:
     """
     kind = type(rule)
     data: dict[str, Any] = {"kind": kind.__name__ if kind in RULES else OWN_KIND + kind.__name__}
-    for name, (_, default) in _settings(kind).items():
+    for name, setting in _settings(kind).items():
         value = getattr(rule, name)
         if isinstance(value, Rule):
             data[name] = rule_data(value)
-        elif default is msgspec.NODEFAULT or value != default:
+        elif setting.default is msgspec.NODEFAULT or value != setting.default:
             data[name] = as_lists(_plain(kind, name, value))
     return data
 
@@ -72,20 +73,20 @@ def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
     known, settings = _settings(kind), {}
     for name, value in data.items():
         if name != "kind":
-            wanted, _ = known[expect.known(kind.__name__, name, known)]
-            inner = wanted is Rule or (isinstance(value, dict) and _holds_rule(wanted))
-            settings[name] = rule_of(value, own) if inner else _converted(kind, name, value, wanted)
+            setting = known[expect.known(kind.__name__, name, known)]
+            inner = setting.wanted is Rule or (isinstance(value, dict) and setting.may_be_rule)
+            settings[name] = rule_of(value, own) if inner else _converted(kind, name, value, setting)
     try:
         return kind(**settings)
     except TypeError as error:
         raise InvalidInput(f"{kind.__name__}: expected all its settings, got {error}") from error
 
 
-def _converted(kind: type[Rule], name: str, value: Any, wanted: Any) -> Any:
-    if type(value) in (get_args(wanted) if isinstance(wanted, UnionType) else (wanted,)):
+def _converted(kind: type[Rule], name: str, value: Any, setting: "Setting") -> Any:
+    if type(value) in setting.choices:
         return value
     try:
-        return msgspec.convert(value, wanted)
+        return msgspec.convert(value, setting.wanted)
     except msgspec.ValidationError as error:
         expect.refuse(f"{kind.__name__}: {name}", "a setting of its type", str(error), described=True)
 
@@ -94,18 +95,26 @@ def _members(value: Any) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value
 
 
-def _holds_rule(wanted: Any) -> bool:
-    """Whether a setting of this type is a rule, or may be one."""
-    kinds = get_args(wanted) or (wanted,)
-    return any(isinstance(one, type) and issubclass(one, Rule) for one in kinds)
+class Setting(msgspec.Struct, frozen=True):
+    """One field of a rule: its type, the types that this is a choice of, and its default."""
+
+    wanted: Any
+    choices: tuple[Any, ...]
+    default: Any
+
+    @property
+    def may_be_rule(self) -> bool:
+        """Whether the setting is a rule, or may be one."""
+        return any(isinstance(one, type) and issubclass(one, Rule) for one in self.choices)
 
 
 @cache
-def _settings(kind: type[Rule]) -> dict[str, tuple[Any, Any]]:
-    """The type and the default of every field."""
+def _settings(kind: type[Rule]) -> dict[str, Setting]:
+    """Every field by its name."""
     return {
-        one.name: (
+        one.name: Setting(
             one.type,
+            get_args(one.type) if get_origin(one.type) in (Union, UnionType) else (one.type,),
             one.default if one.default_factory is msgspec.NODEFAULT else one.default_factory(),
         )
         for one in fields(kind)

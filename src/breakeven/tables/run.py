@@ -4,6 +4,7 @@ Labels come at once, or `delay` rounds late. `stop` is asked between rounds, so 
 whole rounds only, and a learner to go on from.
 """
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from time import monotonic
@@ -18,6 +19,8 @@ from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
 from breakeven.tables.recipe import measured_from, says_yes_no, start
 from breakeven.tables.record import Record, compiles, decide_and_tell
+
+logger = logging.getLogger(__name__)
 
 RoundsDone = Callable[[int, int, float], None]  # rounds done, rounds in all, money spent
 
@@ -67,6 +70,8 @@ def run(
     learner, noise_from = start(cases, options, seeds)
     walk = _Walk(learner, cases, options, progress, stop, most)
     walk.go()
+    seconds = monotonic() - begun
+    logger.info("%s: %d of %d cases in %.2f s", cases.name, walk.done, len(cases), seconds)
     return TableRun(
         cases=cases if walk.done == len(cases) else cases.first(walk.done),
         options=options,
@@ -74,7 +79,7 @@ def run(
         learner=learner,
         noise_from=measured_from(learner) if noise_from is None else noise_from,
         turns=walk.turns,
-        seconds=monotonic() - begun,
+        seconds=seconds,
         whole=walk.done == len(cases),
     )
 

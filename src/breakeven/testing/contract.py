@@ -66,6 +66,7 @@ def _noisy(values: Any, random: np.random.Generator) -> list[float]:
 
 
 Make = Callable[[], Learner]
+"""A function that makes a new learner for every check."""
 Body = Callable[[Callable[[], Learner], LabelledStream], None]
 
 

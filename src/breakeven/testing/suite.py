@@ -9,6 +9,7 @@ CHECKS = [
     for one in vars(module).values()
     if isinstance(one, ContractCheck)
 ]
+"""All checks, in the order in which they run."""
 
 
 def checks_for(make: Make) -> list[ContractCheck]:

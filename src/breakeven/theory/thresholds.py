@@ -9,7 +9,9 @@ from math import inf, log, pi, sqrt
 from breakeven.errors import expect
 
 DISCRETE_EXPONENT = 1 / 3
-EXPECTED_ERROR = sqrt(2.0 / pi)  # E|f − mean| / std
+"""The exponent of Algorithm 1's threshold."""
+EXPECTED_ERROR = sqrt(2.0 / pi)
+"""The expected error of a normal belief divided by its standard deviation: E|f − mean| / std."""
 
 
 def threshold(

@@ -31,6 +31,7 @@ from breakeven.errors.expect import Array
 from breakeven.theory.thresholds import confidence_spread
 
 Form = Literal["corrected", "printed"]
+"""Which formula: as printed in the paper, or as corrected."""
 FORMS = ("corrected", "printed")
 ZETA_3 = 1.2020569031595942
 PRINTED_LEAST, CORRECTED_LEAST = 1 / 4, 3 / 8 * 2 ** (1 / 3)  # of (σ²B)^⅓·M_k^⅔, Thm 2

@@ -14,6 +14,7 @@ from msgspec import Struct
 from breakeven.errors import expect
 
 By = Literal["rule", "warmup", "person"]
+"""Who decided: the rule, the warm-up or a person."""
 
 WORDING = {
     "unsure": "Label it: the prediction {mean} is uncertain by {uncertainty}, more than the {threshold} "
@@ -60,6 +61,7 @@ WORDING = {
     "{threshold} that is worth accepting with what is left of the budget.",
     "queue_full": "No label: as many labels are awaited as are allowed at once.",
 }
+"""The sentence for every reason code; `Decision.why` fills in the numbers."""
 
 
 QUANTILE_LEVELS = (0.005, 0.025, 0.1, 0.16, 0.25, 0.5, 0.75, 0.84, 0.9, 0.975, 0.995)

@@ -15,7 +15,8 @@ from msgspec import Struct
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
 
-EVEN = 0.5  # the level at which both ways to be wrong cost the same: the answer is the median
+EVEN = 0.5
+"""The level at which both ways to be wrong cost the same: the answer is the median."""
 FURTHEST_APART = 1e6  # times one of the two costs may be the other
 
 NAMES = (("under_cost", "over_cost"), ("miss_cost", "false_alarm_cost"))

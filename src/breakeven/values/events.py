@@ -12,6 +12,7 @@ from breakeven.values.decision import Decision
 from breakeven.values.view import Labeller
 
 Cost = float | dict[str, float]
+"""What a label costs: one number, or a number for each labeller by name."""
 
 
 class Event(Struct, frozen=True):
@@ -136,3 +137,4 @@ AnyEvent = (
     | Refuted
     | Erased
 )
+"""Any of the events that a log may hold."""

@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 Cell = str | int | float | bool | None
+"""What a cell of a table may hold."""
 
 
 class Line(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-IN_DOUBT = 5.0  # the evidence from which a belief is in doubt
+IN_DOUBT = 5.0
+"""The evidence from which on a belief is in doubt."""
 
 StandingState = Literal["consistent", "in doubt", "refuted"]
 

@@ -36,3 +36,4 @@ class ExactSum(Struct, frozen=True, gc=False):
 
 
 NO_SUM = ExactSum()
+"""The sum of nothing."""

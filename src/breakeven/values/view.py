@@ -69,8 +69,10 @@ class Saving(Struct, frozen=True, gc=False):
         return exp(-fading) * expm1(-fading * left) / expm1(-fading) * each
 
 
-UNKNOWN = Saving(inf, inf)  # nothing says yet how large errors are
-COMING = Saving(0.0, 0.0, outright=0.0)  # the labels that will say so are on their way
+UNKNOWN = Saving(inf, inf)
+"""What a label saves while nothing says how large errors are."""
+COMING = Saving(0.0, 0.0, outright=0.0)
+"""What one more label saves while the first labels, which say how large errors are, are awaited."""
 
 
 class Labeller(Struct, frozen=True, gc=False):

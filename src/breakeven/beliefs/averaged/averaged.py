@@ -467,7 +467,7 @@ class Averaged(LabelledRows):
         return found
 
     def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
-        """Go on with this frame and these members, found with so many labels."""
+        """Go on with this frame and these members, which were found with this number of `labels`."""
         self._take_fit(parameters)
         self._adopted(labels)
 

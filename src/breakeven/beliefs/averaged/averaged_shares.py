@@ -96,7 +96,7 @@ class RowStakes(Saving, frozen=True, gc=False):
 
 
 def taken_in(labels: int) -> int:
-    """How many of so many labels the members see: all of a few, and of many all but the last few percent.
+    """How many of the `labels` the members see: all of a few, and of many all but the last few percent.
 
     >>> taken_in(30), taken_in(52), taken_in(1000)
     (30, 52, 984)
@@ -108,7 +108,7 @@ def taken_in(labels: int) -> int:
 
 
 def even_parts(y: Array, most: int) -> tuple[list[int], Array]:
-    """Places of at most so many labels, and how many labels each stands for; the rarer are thinned less.
+    """Places of `most` labels or fewer, and how many labels each stands for; the rarer are thinned less.
 
     >>> used, counts = even_parts(np.array([0.0] * 8 + [1.0] * 2), most=4)
     >>> used, counts.tolist()
@@ -339,7 +339,7 @@ class AveragedShares(LabelledRows):
         return plain_members(frame, [NULL_MEMBER, *(members[i] for i in heavy if weights[i] > 1e-3)], None)
 
     def adopt(self, parameters: dict[str, Any], labels: int | None = None) -> None:
-        """Go on with this frame and these members, found with so many labels."""
+        """Go on with this frame and these members, which were found with this number of `labels`."""
         self._take_fit(parameters)
         self._adopted(labels)
 

@@ -120,7 +120,7 @@ class LabelledRows(NumberRows):
         return row
 
     def _arrived(self, age: int) -> int:
-        """The time of the arrival that came so many arrivals before the last."""
+        """The time of the arrival that came `age` arrivals before the last."""
         return max(self._clock - 1 - age, 0)
 
     def _kept_rows(self) -> Array:
@@ -373,7 +373,7 @@ class LabelledRows(NumberRows):
         }
 
     def _adopted(self, labels: int | None) -> None:
-        """Other members are there, found with so many labels."""
+        """Other members are there, found with this number of labels."""
         labels = self.labels if labels is None else expect.whole("labels", labels)
         self._fitted_at, self._changes = labels, abs(self.labels - labels)
         self._widened = 1.0

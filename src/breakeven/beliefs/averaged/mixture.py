@@ -22,7 +22,7 @@ _CARRIED = np.array(QUANTILE_LEVELS)
 
 @lru_cache(maxsize=256)
 def nodes(degrees: float) -> Array:
-    """Quantiles of a Student t of so many degrees at the node levels; of a normal at ∞ degrees."""
+    """Quantiles of a Student t with these degrees of freedom at the node levels; of a normal at ∞ degrees."""
     from scipy.special import ndtri, stdtrit  # slow to import
 
     found: Array = ndtri(NODE_LEVELS) if degrees == inf else stdtrit(degrees, NODE_LEVELS)
@@ -37,7 +37,7 @@ def unit_error(degrees: float, level: float) -> float:
 
 
 def below(t: Array, degrees: float) -> Array:
-    """The probability that a Student t of so many degrees is below t."""
+    """The probability that a Student t with these degrees of freedom is below t."""
     from scipy.special import ndtr, stdtr
 
     share: Array = ndtr(t) if degrees == inf else stdtr(degrees, t)

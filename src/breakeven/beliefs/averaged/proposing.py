@@ -69,7 +69,7 @@ class Moments:
         return moments
 
     def frame(self, clock: int) -> Frame:
-        """What points are measured in, as far as these go, after so many arrivals."""
+        """What points are measured in, as far as these show it; `clock` arrivals came before."""
         variance = self.squares / max(self.count, 1)
         std = np.sqrt(variance)
         varies = std > 1e-9 * np.abs(self.mean)
@@ -103,13 +103,13 @@ def propose(
 
 
 def axes_show(labels: int, frame: Frame) -> bool:
-    """Whether so many labels tell how long each axis is."""
+    """Whether this number of labels is enough to tell how long each axis is."""
     axes = int(np.count_nonzero(frame.variation[:-1]))
     return bool(axes) and labels >= max(AXES_FROM, axes + MORE_THAN_AXES)
 
 
 def spread(count: int, most: int) -> Array:
-    """At most so many indices, evenly spread over all."""
+    """At most `most` of `count` indices, evenly spread over all."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 

@@ -5,8 +5,7 @@ is all that fitting needs. ℓ is one number, or one per dimension. K_ν is the 
 second kind; s^ν K_ν(s), scaled to 1 at s = 0, is every Matérn kernel's shape.
 """
 
-from collections.abc import Sequence
-from math import inf, isfinite, sqrt
+from math import inf, sqrt
 from typing import Any, Literal
 
 import msgspec
@@ -89,10 +88,8 @@ def _check(kernel: "Kernel") -> None:
     if not isinstance(lengths, tuple) and np.isscalar(lengths):
         force_setattr(kernel, "lengthscale", expect.positive("lengthscale", lengths))
     else:
-        row: Sequence[float] = lengths if isinstance(lengths, tuple) else ()
-        if not row or not all(type(one) is float and isfinite(one) for one in row):
-            row = expect.vector("lengthscale", lengths).tolist()
-        force_setattr(kernel, "lengthscale", tuple(expect.positive("lengthscale", one) for one in row))
+        row = expect.vector("lengthscale", lengths).tolist()
+        force_setattr(kernel, "lengthscale", tuple([expect.positive("lengthscale", one) for one in row]))
 
 
 class SquaredExponential(Stationary, msgspec.Struct, frozen=True, tag=True):

@@ -1,8 +1,7 @@
-"""The belief that f is a Gaussian process: checks, the schedule of fits, and the choice of a solver.
+"""The belief that f is a Gaussian process: checks, answers, labels, and the schedule of fits.
 
-The process runs on the exact solver while that is cheaper, then on a dictionary, and on the exact one again
-if need be. The choice rests on the measured rank of the dictionary against the labels, not on the dimension,
-and is made when a label has been told; so the same events always lead to the same solver.
+What it needs from linear algebra is a solver; `capacity.py` chooses it. What it gives up when its claims are
+refuted is in `retreats.py`, and how its parameters are found in `fitting.py`.
 """
 
 from collections.abc import Sequence
@@ -14,11 +13,9 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne
-from breakeven.beliefs.change import CHANGE_SEARCHED, best_split
 from breakeven.beliefs.even_sample import EvenSample
-from breakeven.beliefs.gp.blas import one_thread
-from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE, DictionarySolver
-from breakeven.beliefs.gp.evidence import evidence
+from breakeven.beliefs.gp.capacity import Label, SolverChoice
+from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE
 from breakeven.beliefs.gp.exact import ExactSolver
 from breakeven.beliefs.gp.fitting import run_job
 from breakeven.beliefs.gp.kernels import (
@@ -32,8 +29,9 @@ from breakeven.beliefs.gp.kernels import (
 )
 from breakeven.beliefs.gp.likelihood import Prior
 from breakeven.beliefs.gp.reservoir import Reservoir, lesson_share, saving
+from breakeven.beliefs.gp.retreats import Retreats, labels_before_change
 from breakeven.beliefs.gp.solver import BlockLooks, Solved, SolvedView, Solver, own_variance
-from breakeven.beliefs.number_rows import NumberRows
+from breakeven.beliefs.number_rows import LARGEST_DIM, NumberRows
 from breakeven.errors import expect
 from breakeven.values import (
     COMING,
@@ -53,12 +51,6 @@ FIT_SCHEDULES = (None, "after_warmup", "every_label", "growing")
 CAPACITIES = ("exact", "auto")
 DEFAULT_TOLERANCE = 1e-8
 FORGOTTEN_AFTER = 20.0  # half-lives after which a label is dropped
-FIRST_DICTIONARY = 256  # labels below which the exact solver is always cheaper
-TRY_AGAIN = 1.5  # try a dictionary again when the labels have grown by this factor since the last try
-NOISES_TRIED = (1.0, 4.0, 16.0, 64.0, 256.0)  # times the noise variance, where a change is looked for
-PAYS, PAYS_NO_LONGER = 0.4, 0.6  # rank over labels, to go over to a dictionary and to go back
-
-Label = tuple[Key, Any, float, float]  # its key, point, noise variance (0 for the process's own) and value
 
 FitSchedule = Literal["after_warmup", "every_label", "growing"] | None
 
@@ -68,73 +60,6 @@ class MadeOfFields(msgspec.Struct):
 
     kernel: Kernel | None = None
     prior: Prior | None = None
-
-
-class SolverChoice:
-    """Chooses the solver; `tried_at` is the number of labels at the last try of a dictionary.
-
-    >>> SolverChoice(tolerance=1e-8).tried_at
-    0
-    """
-
-    def __init__(self, tolerance: float) -> None:
-        self.tolerance, self.tried_at = tolerance, 0
-
-    def make(self, kind: str, dim: int, parameters: Parameters) -> Solver:
-        """A solver of this kind that knows nothing."""
-        match kind:
-            case ExactSolver.kind:
-                return ExactSolver(dim, parameters)
-            case DictionarySolver.kind:
-                return DictionarySolver(dim, parameters, self.tolerance)
-        raise ValueError(f"expected a kind of solver, got {kind!r}")
-
-    def choose(self, solver: Solver, dim: int) -> Solver:
-        """The solver to go on with: the same, or another that knows as much."""
-        if solver.kind == DictionarySolver.kind:
-            if solver.rank <= PAYS_NO_LONGER * solver.labels:
-                return solver
-            self.tried_at = solver.labels
-            return self._moved(solver, ExactSolver.kind, dim, inf) or solver
-        if solver.labels < max(FIRST_DICTIONARY, TRY_AGAIN * self.tried_at):
-            return solver
-        self.tried_at = solver.labels
-        return self._moved(solver, DictionarySolver.kind, dim, PAYS * solver.labels) or solver
-
-    def _moved(self, old: Solver, kind: str, dim: int, most: float) -> Solver | None:
-        """A solver of this kind that knows all that the old one does; None where its rank exceeds `most`."""
-        new = self.make(kind, dim, old.parameters)
-        for key, x, noise, y in old.told_labels():
-            new.ask(key, x, new.solve(x), noise)
-            new.tell(key, y)
-            if new.rank > most:
-                return None
-        _await_as(new, old)
-        return new
-
-    def rebuilt(self, old: Solver, dim: int, parameters: Parameters, labels: list[Label]) -> Solver:
-        """A solver of the same kind with these parameters and labels told; those awaited stay awaited."""
-        new = self.make(old.kind, dim, parameters)
-        for key, x, noise, y in labels:
-            new.ask(key, x, new.solve(x), noise)
-            new.tell(key, y)
-        _await_as(new, old)
-        return new
-
-
-def _await_as(new: Solver, old: Solver) -> None:
-    """Await the labels that the old solver awaits, and keep its reservoir."""
-    for key, x, noise in old.awaited_labels():
-        new.ask(key, x, new.solve(x), noise)
-    new.watch(old.reservoir)
-
-
-class Retreat(msgspec.Struct):
-    """What a process gave up when a label, named by its key, refuted it: labels told, and parameters."""
-
-    key: int
-    labels: list[tuple[Key, list[float], float, float]]
-    parameters: dict[str, Any]
 
 
 class GaussianProcess(NumberRows):
@@ -179,7 +104,7 @@ class GaussianProcess(NumberRows):
         level: float = EVEN,
     ) -> None:
         self.aim(level)
-        self.dim = expect.whole("dim", dim, least=1)
+        self.dim = expect.whole("dim", dim, least=1, most=LARGEST_DIM)
         self.fit_schedule: FitSchedule = expect.one_of("fit", fit, FIT_SCHEDULES)
         kernel = SquaredExponential(lengthscale=(1.0,) * self.dim) if kernel is None else kernel
         self.kernel = checked_kernel(kernel, self.dim)
@@ -207,9 +132,10 @@ class GaussianProcess(NumberRows):
         self._fitted = False  # to enough labels to say how large errors are
         self._fitted_at = 0  # labels that the last fit looked at
         self._changes = 0  # labels told, withdrawn and reopened since
-        self._retreats: list[Retreat] = []
+        self._retreats = Retreats()
         self._choice = SolverChoice(self.tolerance)
-        self.solver: Solver = ExactSolver(self._width, self._start())
+        self._first = self._start()
+        self.solver: Solver = ExactSolver(self._width, self._first)
         self._note_parameters()
 
     @property
@@ -242,7 +168,7 @@ class GaussianProcess(NumberRows):
             label_scale=1.0 if now.label_scale is None else now.label_scale,
             noise_known=self._fitted or self.noise_std is not None,
         )
-        self._unfitted = self.fit_schedule is not None and now == self._start()
+        self._unfitted = self.fit_schedule is not None and now == self._first
 
     @property
     def parameters(self) -> Parameters:
@@ -294,10 +220,7 @@ class GaussianProcess(NumberRows):
     def _predicted(self, point: Any, solved: Solved) -> Prediction:
         if self._unfitted:
             return self._before_a_fit(point, solved)
-        return self._answer(solved.mean, solved.variance)
-
-    def _answer(self, mean: float, variance: float) -> Prediction:
-        return normal_answer(mean, sqrt(variance), self._noise_std, self.shift)
+        return normal_answer(solved.mean, sqrt(solved.variance), self._noise_std, self.shift)
 
     def predict_many(self, points: Sequence[Any]) -> list[Prediction]:
         """The predictions at many points, by matrix operations."""
@@ -321,7 +244,8 @@ class GaussianProcess(NumberRows):
             mean = first + weights @ (labels[here] - first) / weights.sum()
             std = 1.0 / sqrt(weights.sum()) if self.noise_std is not None else inf
             return normal_answer(float(mean), std, self._noise_std, self.shift)
-        return self._answer(solved.mean, solved.variance if len(labels) else inf)
+        std = sqrt(solved.variance) if len(labels) else inf
+        return normal_answer(solved.mean, std, self._noise_std, self.shift)
 
     def saving(self, point: Any, solved: Solved, noise_std: float) -> Saving:
         """What a label of this noise would take off the errors; see docs/value.md."""
@@ -392,11 +316,11 @@ class GaussianProcess(NumberRows):
         self._choose_solver()
         if self._unfitted or self.forgetting is not None:  # the label may be old by now
             return self.predict(point)
-        return self._answer(mean, variance)
+        return normal_answer(mean, sqrt(variance), self._noise_std, self.shift)
 
     def _forget_if_due(self) -> None:
         """Drop labels too old to matter, once they are more than half of all."""
-        if np.count_nonzero(self._outdated()) * 2 > self.labels:
+        if self.forgetting is not None and np.count_nonzero(self._outdated()) * 2 > self.labels:
             self.solver.drop(self._outdated())
 
     @property
@@ -417,37 +341,33 @@ class GaussianProcess(NumberRows):
 
     def correct(self, key: Key, point: Any, old: float, new: float) -> None:
         """A label told earlier changes its value. A label that was forgotten stays forgotten."""
-        if (aside := self._set_aside(key)) is not None:
-            labels, i = aside
-            labels[i] = (*labels[i][:3], new)
-        elif self.forgetting is None or self.solver.knows(key):
+        if not self._retreats.correct(key, new) and self._knows(key):
             self.solver.correct(key, new)
 
     def withdraw(self, key: Key, point: Any, y: float | None) -> None:
         """A label goes, awaited or told."""
         if y is None:
             self.solver.withdraw_awaited(key)
-        elif (aside := self._set_aside(key)) is not None:
-            labels, i = aside
-            del labels[i]
-        elif self.forgetting is None or self.solver.knows(key):
+        elif self._retreats.take(key) is None and self._knows(key):
             self.solver.withdraw_told(key)
             self._changes += 1
             self._choose_solver()
 
     def reopen(self, key: Key, point: Any, y: float) -> None:
         """A label told earlier is awaited again; a forgotten one with the greatest age that still matters."""
-        if (aside := self._set_aside(key)) is not None:
-            labels, i = aside
-            _, row, noise, _ = labels.pop(i)
-            place = np.array(row)
-        elif self.forgetting is None or self.solver.knows(key):
+        if (aside := self._retreats.take(key)) is not None:
+            _, place, noise, _ = aside
+        elif self._knows(key):
             place, noise = self.solver.withdraw_told(key)
             self._changes += 1
             self._choose_solver()
         else:
             place, noise = self._at(point, self._oldest), 0.0
         self.solver.ask(key, place, self.solver.solve(place), noise)
+
+    def _knows(self, key: Key) -> bool:
+        """Whether a label told and not set aside is still there: it may be forgotten."""
+        return self.forgetting is None or self.solver.knows(key)
 
     def learn(
         self, point: Any, y: float, key: Key = None, noise_std: float | None = None, age: int = 0
@@ -459,13 +379,8 @@ class GaussianProcess(NumberRows):
 
     def release(self, key: Key) -> None:
         """Nobody will name this label any more."""
-        if (aside := self._set_aside(key)) is not None:
-            labels, i = aside
-            labels[i] = (None, *labels[i][1:])
-        else:
+        if not self._retreats.release(key):
             self.solver.release(key)
-        if self._retreats:
-            self._retreats = [one for one in self._retreats if one.key != key]
 
     # -- tests of its claims ---------------------------------------------------------------------
 
@@ -483,20 +398,8 @@ class GaussianProcess(NumberRows):
         """Nothing to do: a process keeps its labels."""
 
     def outdated(self) -> int:
-        """The labels before the change that explains them best, if one does.
-
-        It is looked for among the last labels told, by their marginal likelihood with the parameters as they
-        are, and with more noise: that the noise was fitted too small is no change.
-        """
-        solver, kernel = self.solver, self.parameters.covariance
-        older = max(solver.labels - CHANGE_SEARCHED, 0)
-        X, y = np.ascontiguousarray(solver.X[older:].T), solver.y[older:] - self.parameters.mean
-        noise = np.diag([solver.noise_of(one) for one in solver.noise[older:].tolist()])
-        with one_thread:
-            covariance = kernel.matrix(X, X, kernel.weights(self._width))
-            parts = [evidence(covariance + factor * noise, y) for factor in NOISES_TRIED]
-        split = best_split([before for before, _ in parts], [after for _, after in parts], y)
-        return older + split if split else 0
+        """The labels before the change that explains them best, if one does."""
+        return labels_before_change(self.solver)
 
     def give_way(self, key: Key, outdated: int, widened: float) -> None:
         """Set labels aside, the first told, and the past arrivals with them; or scale all claims up.
@@ -506,36 +409,24 @@ class GaussianProcess(NumberRows):
         """
         assert key is not None
         labels, before = self.solver.told_labels(), self.parameters
-        aside = [(one, x.tolist(), noise, y) for one, x, noise, y in labels[:outdated]]
-        self._retreats.append(Retreat(key, aside, before.plain()))
+        self._retreats.begin(key, labels[:outdated], before)
         fresh = outdated and self.fit_schedule is None
-        self._rebuild(self._start() if fresh else before.scaled(widened), labels[outdated:])
+        self._rebuild(self._first if fresh else before.scaled(widened), labels[outdated:])
         self._changes += outdated
         if outdated and (kept := self.solver.reservoir):
             self.solver.watch(Reservoir(self._width, EvenSample(kept.most)))
 
     def return_to(self, key: Key) -> None:
         """Take back labels and parameters that were given up because of this label."""
-        (retreat,) = (one for one in self._retreats if one.key == key)
-        self._retreats.remove(retreat)
-        parameters = checked_parameters(retreat.parameters, self.dim, self.forgetting)
-        labels: list[Label] = [(one, np.array(x), noise, y) for one, x, noise, y in retreat.labels]
-        self._rebuild(parameters, labels + self.solver.told_labels())
+        labels, parameters = self._retreats.end(key)
+        given_up = checked_parameters(parameters, self.dim, self.forgetting)
+        self._rebuild(given_up, labels + self.solver.told_labels())
         self._changes += len(labels)
 
     def _rebuild(self, parameters: Parameters, labels: list[Label]) -> None:
         self.solver = self._choice.rebuilt(self.solver, self._width, parameters, labels)
         self._choose_solver()
         self._note_parameters()
-
-    def _set_aside(self, key: Key) -> tuple[list[Any], int] | None:
-        """Where the label with this key was set aside: among which labels, and its place; None if nowhere."""
-        if key is not None:
-            for one in self._retreats:
-                for i, label in enumerate(one.labels):
-                    if label[0] == key:
-                        return one.labels, i
-        return None
 
     # -- fitting ---------------------------------------------------------------------------------
 
@@ -620,7 +511,7 @@ class GaussianProcess(NumberRows):
     def detach(self) -> None:
         """Begin a new stream: labels lose their keys, awaited ones go."""
         self.solver.detach()
-        self._retreats = []
+        self._retreats = Retreats()
 
     @classmethod
     def of(cls, config: dict[str, Any]) -> Self:
@@ -655,7 +546,7 @@ class GaussianProcess(NumberRows):
             "parameters": self.parameters.plain(),
             "kind": self.solver.kind,
             "solver": self.solver.state(),
-            "retreats": msgspec.to_builtins(self._retreats),
+            "retreats": self._retreats.plain(),
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -663,7 +554,7 @@ class GaussianProcess(NumberRows):
         counts = [expect.whole(name, state[name]) for name in ("clock", "fitted_at", "changes", "tried_at")]
         fitted = expect.truth("fitted", state["fitted"])
         parameters = checked_parameters(state["parameters"], self.dim, self.forgetting)
-        retreats = [self._checked_retreat(one) for one in state.get("retreats", [])]
+        retreats = Retreats.of(state.get("retreats", []), self.dim, self.forgetting)
         solver, kind = self.solver, state["kind"]
         if solver.kind != kind:
             solver = self._choice.make(kind, self._width, parameters)
@@ -671,16 +562,6 @@ class GaussianProcess(NumberRows):
         self.solver, self._fitted, self._retreats = solver, fitted, retreats
         self._clock, self._fitted_at, self._changes, self._choice.tried_at = counts
         self._note_parameters()
-
-    def _checked_retreat(self, plain: Any) -> Retreat:
-        """What was given up, from plain data; raises where it is none of this process."""
-        retreat = msgspec.convert(plain, Retreat)
-        checked_parameters(retreat.parameters, self.dim, self.forgetting)
-        for _, x, noise, y in retreat.labels:
-            expect.vector("x", x, self._width)
-            expect.finite("y", y)
-            expect.number("noise", noise, 0.0, expect.LARGEST)
-        return retreat
 
 
 def _checked_forgetting(value: Any) -> float | Literal["fit"] | None:

@@ -286,7 +286,7 @@ class ToldTable(GrowingTable):
         """One more label."""
         self._grow_wider()
         self.X[:, -1] = x
-        self.all[-3:, -1] = noise, y, last
+        self.all[-3, -1], self.all[-2, -1], self.last[-1] = noise, y, last
 
     @staticmethod
     def of(dim: int, columns: Array | None = None) -> "ToldTable":

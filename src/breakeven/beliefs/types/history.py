@@ -173,7 +173,7 @@ def running_evidence(told: list[Told], prior: TypePrior, older: dict[Any, Sum]) 
 
 
 def running_share_evidence(told: list[Told], yes: float, no: float, older: dict[Any, Sum]) -> Array:
-    """The same for yes/no labels: a type's share of yeses has a prior worth so many yeses and noes."""
+    """The same for yes/no labels: a type's share of yeses has a prior worth `yes` and `no` labels."""
     counts = {name: (total.value, count - total.value) for name, (count, total) in older.items()}
     found = [0.0]
     for name, y in told:

@@ -76,7 +76,7 @@ def each_of_several(
 def gains_ahead(
     yes: float, no: float, ahead: int, miss: float, alarm: float, price: float
 ) -> tuple[Array, Array]:
-    """Numbers of labels, and what so many take off the cost of an arrival, after `ahead` awaited ones."""
+    """Numbers of labels, and what each number saves at an arrival, beyond the `ahead` awaited ones."""
     most = min(max(FEWEST_AHEAD, AHEAD_A_LABEL * (yes + no)), MOST_AHEAD)
     counts = np.unique(np.append([0.0, 1.0, 2.0, 3.0, 4.0, 6.0], np.geomspace(8.0, most, 8).round()))
     costs = expected_costs(yes, no, ahead + counts, miss, alarm, price)
@@ -98,7 +98,7 @@ def expected_costs(yes: float, no: float, counts: Array, miss: float, alarm: flo
 def beta_binomial(yes: float, no: float, counts: Array) -> tuple[Array, Array]:
     """How many labels may say yes, out of each of these numbers of labels, and how likely that is, in rows.
 
-    `yes` and `no` are what is known: as much as so many labels say. What is next to impossible is left out;
+    `yes` and `no` are what is known, as numbers of labels that say so. The next to impossible is left out;
     rows that are too short end in chances of 0.
 
     >>> told, chances = beta_binomial(1.0, 1.0, np.array([1.0, 3.0]))
@@ -122,7 +122,7 @@ def beta_binomial(yes: float, no: float, counts: Array) -> tuple[Array, Array]:
 
 
 def _log_chance(yes: float, no: float, labels: float, told: float) -> float:
-    """The logarithm of the chance that so many of the labels say yes."""
+    """The logarithm of the chance that `told` of the `labels` say yes."""
     ways = lgamma(labels + 1.0) - lgamma(told + 1.0) - lgamma(labels - told + 1.0)
     ours = lgamma(yes + told) - lgamma(yes) + lgamma(no + labels - told) - lgamma(no)
     return ways + ours + lgamma(yes + no) - lgamma(yes + no + labels)
