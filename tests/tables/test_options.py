@@ -16,7 +16,7 @@ from breakeven.tables import from_table
 from breakeven.tables.options import FileOptions, Missing, Options, RuleName, UnreadableOptions, read_options
 
 OF_PYTHON_ALONE = {"df", "seed_labels"}  # frames, where a file has paths
-OF_THE_COMMAND_ALONE = {"config", "yes_no", "as_json", "help"}
+OF_THE_COMMAND_ALONE = {"config", "yes_no", "as_json", "log_level", "help"}
 
 
 def defaults(options):

@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import Any
 
 from breakeven.errors import BreakevenError
+from breakeven.errors.installing import how_to_install
 from breakeven.report.axes import ROOM_BY_FACTOR, in_units, log_axes, y_range
 from breakeven.report.line_styles import (
     AFTER_DARK,
@@ -67,9 +68,7 @@ def check_plotly() -> None:
     try:
         import plotly  # noqa: F401  (whether it can be imported is the question)
     except ImportError as error:
-        raise MissingPlotly(
-            "plotly is needed to write the report; install it with `pip install 'breakeven[report]'`"
-        ) from error
+        raise MissingPlotly(f"plotly is needed to write the report; {how_to_install('report')}") from error
 
 
 def plotly_script() -> str:
