@@ -4,6 +4,8 @@ Points arrive one at a time, and labelling one costs money. A `Learner` decides 
 label is worth its price, and predicts either way. Start with `algorithm1` (types) or `algorithm2` (numbers).
 """
 
+from breakeven import starting as starting  # isort: skip  # Ctrl-C is heard before all that takes time
+
 import sys
 from importlib import import_module
 from logging import NullHandler as _NullHandler

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
@@ -16,6 +17,7 @@ import pytest
 from breakeven.cli import main
 from breakeven.cli.failures import interruptible
 from breakeven.rows import open_bill
+from breakeven.tables.workbooks import ENCRYPTED, OLD_OFFICE_MARK
 from tests.tables.samples import smooth, typed
 
 
@@ -285,7 +287,7 @@ BAD = {
     ),
     "a constant": (
         lambda path: smooth().with_columns(pl.lit(3.0).alias("c")).write_csv(path),
-        (),
+        ("--features", "a,c"),
         "row 1, column 'c': expected a feature that varies, got 3.0 in every row",
     ),
     "ids twice": (
@@ -302,6 +304,31 @@ BAD = {
         lambda path: path.write_bytes(b"a,y\n1,2\n2,3\n\xff\xfe,3\n"),
         (),
         "row 3, column 'a': expected text in UTF-8",
+    ),
+    "two delimiters": (
+        lambda path: path.write_text("a,b;y\n1,2;3\n2,3;4\n"),
+        (),
+        "header: expected one sign between fields, got commas and semicolons",
+    ),
+    "mixed decimals": (
+        lambda path: path.write_text("a;y\n1.5;2\n2,5;3\n"),
+        ("--features", "a"),
+        "row 2, column 'a': expected a finite number, with one decimal sign in the whole column, got '2,5'",
+    ),
+    "a locked workbook": (
+        lambda path: path.write_bytes(OLD_OFFICE_MARK + bytes(508) + ENCRYPTED + bytes(512)),
+        (),
+        "expected a workbook that anyone can open, got one with a password",
+    ),
+    "no such sheet": (
+        lambda path: smooth().write_excel(path, worksheet="March"),
+        ("--sheet", "April"),
+        "expected a sheet 'April', got none of that name; there are 'March'",
+    ),
+    "dates with two readings": (
+        lambda path: path.write_text("seen,y\n01/02/2024,1\n03/02/2024,2\n"),
+        (),
+        "got '01/02/2024', which is 1 February 2024 or 2 January 2024; say --dates dmy or --dates mdy",
     ),
     "a truncated Parquet": (write_truncated, (), "expected a whole Parquet file"),
     "missing values": (
@@ -331,6 +358,17 @@ def test_bad_input_is_one_line_that_names_the_place(capsys, own, make, words, me
     told = json.loads(err)["error"]["message"] if as_json else err.removeprefix("breakeven: ")
     assert told.startswith(str(path))
     assert message in told
+    assert not (own / "bill").exists()
+
+
+def test_a_query_that_returns_nothing_is_one_line(capsys, own):
+    with sqlite3.connect(own / "clinic.db") as connection:
+        connection.execute("CREATE TABLE cases (a, y)")
+    connection.close()
+    address = f"sqlite:///{own / 'clinic.db'}"
+    code, out, err = simulate(capsys, address, "--label", "y", "--cost", 1, "--out", own / "bill")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"breakeven: {address}: expected rows, got none for the query")
     assert not (own / "bill").exists()
 
 
@@ -414,7 +452,7 @@ def test_without_polars_it_says_what_to_install(capsys, cases, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     code, out, err = simulate(capsys, cases, "--label", "y", "--cost", 1)
     assert (code, out) == (2, "")
-    assert (
-        err
-        == "breakeven: polars is needed to read tables; install it with `pip install 'breakeven[tables]'`\n"
+    assert err == (
+        "breakeven: polars is needed to read tables; install it with `pip install '.[tables]'` in the folder "
+        "of breakeven's source\n"
     )

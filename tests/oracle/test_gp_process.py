@@ -49,8 +49,8 @@ def learn(belief, count):
         ),
         ({"fit": True}, "fit: expected one of None, 'after_warmup', 'every_label', 'growing', got True"),
         ({"fit": ["growing"]}, r"fit: expected one of .*, got \['growing'\]"),
-        ({"kernel": "se"}, "kernel: expected a SquaredExponential or a Matern, got 'se'"),
-        ({"kernel": Matern}, "kernel: expected a SquaredExponential or a Matern, got <class"),
+        ({"kernel": "rbf"}, "kernel: expected a SquaredExponential, a Matern, or one of 'se', .*, got 'rbf'"),
+        ({"kernel": Matern}, "kernel: expected a SquaredExponential, a Matern, or one of .*, got <class"),
         (
             {"kernel": Matern(1.5, (1.0, 2.0, 3.0))},
             r"kernel: expected one lengthscale, or one for each of 2 dimensions, got \(1.0, 2.0, 3.0\)",

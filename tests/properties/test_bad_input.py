@@ -585,7 +585,7 @@ MAKING = {
     "GaussianProcess kernel": (
         lambda bad: GaussianProcess(1, 1.0, bad),
         [Matern, SquaredExponential, "se", 3, Always()],
-        "^kernel: expected a SquaredExponential or a Matern, got ",
+        "^kernel: expected a SquaredExponential, a Matern, or one of .*, got ",
     ),
     "GaussianProcess lengthscales": (
         lambda bad: GaussianProcess(3, 1.0, SquaredExponential(bad)),

@@ -1,11 +1,15 @@
 """A row becomes a point, a cost and a label; what cannot be right is refused by the name of its column."""
 
+import subprocess
+import sys
+
 import msgspec
 import polars as pl
 import pytest
 
 from breakeven.errors import InvalidInput
 from breakeven.rows import Column, Columns, Feature
+from breakeven.tables import from_table
 from tests.tables.samples import cases_in, cases_of
 
 SCORE, AGE = Column("y"), Feature("age")
@@ -57,6 +61,33 @@ def test_columns_are_kept_as_they_are():
     features = (Feature("age", fill=3.0, unit="years", low=0.0, high=120.0), sex, Feature("old", "truth"))
     columns = Columns(label_column=Column("y", "truth"), features=features, cost_column=Column("exam"))
     assert msgspec.json.decode(msgspec.json.encode(columns), type=Columns) == columns
+
+
+PRODUCTION = """
+import sys
+sys.modules["polars"] = None
+from breakeven.rows import open_bill
+columns, learner = open_bill("bill")
+row = {"Gewicht": "1.070,5", "Raucher": "ja", "Gesehen": "31.12.2024 18:30", "Kosten": "7,5"}
+print(repr((columns.point(row).tolist(), columns.cost(row), columns.label("1.234,5"))))
+"""
+
+
+def test_a_row_in_production_is_read_as_the_table_was_and_without_polars(tmp_path):
+    """All that a bill keeps is enough, whatever the columns hold."""
+    days = [f"{1 + i % 28:02}.{1 + i % 12:02}.{2023 + i % 2} {i % 24}:30" for i in range(40)]
+    rows = [f"1.{i:03},5;{'ja' if i % 3 else 'nein'};{day};{i + 1},5;{i},25" for i, day in enumerate(days)]
+    rows.append("1.070,5;ja;31.12.2024 18:30;7,5;1.234,5")
+    text = "\n".join(["Gewicht;Raucher;Gesehen;Kosten;Wert", *rows])
+    (tmp_path / "c.csv").write_text(text)
+    options = {"label": "Wert", "cost_column": "Kosten", "decimal": ",", "sweep": False}
+    outcome = from_table(tmp_path / "c.csv", **options)
+    outcome.write(tmp_path / "bill")
+    command = [sys.executable, "-c", PRODUCTION]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    cases = outcome.run.cases
+    assert eval(done.stdout) == (cases.points[-1].tolist(), cases.costs[-1], cases.labels[-1])
+    assert cases.columns.names[:3] == ["Gewicht", "Raucher", "Gesehen (trend)"]
 
 
 # -- declared ranges -------------------------------------------------------------------------------------

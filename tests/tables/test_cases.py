@@ -9,7 +9,8 @@ import pytest
 
 from breakeven.errors import InvalidInput
 from breakeven.tables.cases import read_cases
-from breakeven.tables.sources import BadTable, framed, open_table
+from breakeven.tables.faults import BadTable
+from breakeven.tables.sources import framed, open_table
 from tests.tables.samples import cases_in, cases_of, run_of, smooth
 
 TABLE = pl.DataFrame(
@@ -27,7 +28,8 @@ TABLE = pl.DataFrame(
 
 def test_features_are_all_other_numeric_columns_unless_named():
     cases, _ = cases_of(TABLE, cost_column="price", id="name")
-    assert cases.columns.names == ["age", "old"]
+    dates = ["seen (trend)", "seen (weekday, cos)", "seen (weekday, sin)"]
+    assert cases.columns.names == ["age", "old", *dates]
     assert cases.ids.to_list() == ["Anna", "Ben", "Cleo", "Dora"]
     assert cases.costs.tolist() == [5.0, 6.0, 7.0, 8.0]
 
@@ -37,7 +39,7 @@ def test_it_is_said_which_columns_are_features_and_which_are_left_out(tmp_path):
     cases = cases_in(tmp_path / "c.csv", f"{','.join(text)},a,none,y\n{'x,' * 8}1,,2\n{'x,' * 8}2,,3\n")
     assert cases.notes == [
         "Features: a.",
-        "Left out, being text: t0, t1, t2, t3, t4 and 3 more; name them with --features to use them as "
+        "Left out, being text: t0, t1, t2, t3, t4 and 3 more; name them with `features` to use them as "
         "categories.",
         "Left out, being neither numbers nor text: none.",
     ]
@@ -162,7 +164,7 @@ def test_missing_values_are_refused_with_rows_and_columns_named():
         cases_of(GAPS)
     assert str(refused.value) == (
         "the frame, row 1, column 'a': expected no missing values, got 3 rows with some (2 in 'a', 1 in "
-        "'b'), the first here; choose --missing drop, or --missing mean for the mean of the past"
+        "'b'), the first here; choose `missing='drop'`, or `missing='mean'` for the mean of the past"
     )
 
 
@@ -251,7 +253,7 @@ FAULTS = {
     "a constant feature": (
         {"features": ("age", "same")},
         "row 1, column 'same': expected a feature that varies, got 7.0 in every row; leave it out: "
-        "--features 'age'",
+        "`features=['age']`",
     ),
     "too large": (
         {"features": ("huge",)},

@@ -15,8 +15,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from breakeven.tables.cases import read_cases
+from breakeven.tables.faults import BadTable
 from breakeven.tables.options import Options
-from breakeven.tables.sources import BadTable, open_table
+from breakeven.tables.sources import open_table
 
 FRAME = pl.DataFrame({"a": [1.0, 2.0, 4.0], "b": [1.0, 0.0, 1.0], "y": [0.5, 1.5, -2.0]})
 KINDS = {
@@ -196,10 +197,13 @@ BAD = {
     "a name without an end": (b"x" * 200_000 + b",y\n1,2\n", "header: expected the names of columns"),
     "a JSON array": (b'[\n  {"a": 1, "y": 2}]', "got a JSON array; write one object a line, as `jq"),
     "a mark before JSON": (b'\xef\xbb\xbf{"a": 1, "y": 2}\n', "got JSON lines with a byte order mark; save"),
-    "UTF-16": ("a,y\n1,2\n".encode("utf-16"), "got text in UTF-16; save it as UTF-8"),
+    "UTF-16": (
+        "a,y\n1,2\n".encode("utf-16"),
+        "got text in UTF-16; save it as UTF-8, or say `encoding='utf-16'`",
+    ),
     "zeros": ("a,y\n1,2\n".encode("utf-16-le"), "got a binary file; save the table as CSV"),
     "old line ends": (b"a,y\r1,2\r3,4\r", "got text whose lines end in a carriage return only; try `tr"),
-    "Excel": (b"PK\x03\x04\0\0", "got an Excel or zip file; save the table as CSV"),
+    "zip": (b"PK\x03\x04\0\0", "got a zip file, or a workbook cut short; save the table as CSV"),
     "Arrow": (b"ARROW1\0\0", "got an Arrow file; write it as Parquet"),
     "zstd": (b"\x28\xb5\x2f\xfd\0", "got a compressed file; unpack it, or compress it with gzip"),
     "half of a gzip": (

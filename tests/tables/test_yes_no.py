@@ -106,7 +106,7 @@ def test_several_classes_are_refused_with_what_to_do(labels):
 def test_declared_labels_that_are_numbers_are_refused_by_row():
     frame = past().with_columns(pl.Series("y", [0.0, 1.0, 0.0, 0.5] * (CASES // 4)))
     with pytest.raises(
-        BreakevenError, match=r"row 4, column 'y': expected yes or no .*, got 0.5; say --labels n"
+        BreakevenError, match=r"row 4, column 'y': expected yes or no .*, got 0.5; say `labels='n"
     ):
         bill(frame, labels="yes/no")
 

@@ -8,7 +8,9 @@ import pytest
 from breakeven import Averaged, Check, Learner, Matern, Value
 from breakeven.adapters.matching import UnaskedLabel, learner_for, teach
 from breakeven.beliefs import GaussianProcess
+from breakeven.beliefs.gp import SMOOTHNESS, kernel_named
 from breakeven.errors import InvalidInput
+from breakeven.tables.options import Options
 from breakeven.values import Fitted
 from tests.unit.test_package import loaded_by
 
@@ -122,3 +124,9 @@ def test_an_empty_batch_changes_nothing():
 def test_an_adapter_loads_its_own_library_only():
     assert loaded_by("import breakeven.adapters.matching") & {"sklearn", "river"} == set()
     assert "river" not in loaded_by("import breakeven.adapters.sklearn")
+
+
+@pytest.mark.parametrize("name", SMOOTHNESS)
+def test_a_kernel_has_the_name_that_it_has_on_the_command_line_and_in_tables(name):
+    assert learner_for(2, label_cost=1.0, kernel=name).belief.kernel == kernel_named(name, (1.0, 1.0))
+    assert Options(label="y", cost=1.0, kernel=name).kernel == name

@@ -135,7 +135,7 @@ def test_it_clones_and_searches_with_a_kernel(stream):
         ({"error_cost": "1"}, "error_cost: expected a positive, finite number, got '1'"),
         ({"noise_std": -1.0}, "noise_std: expected a positive, finite number, got -1.0"),
         ({"horizon": 2.5}, "horizon: expected a whole number of at least 1, got 2.5"),
-        ({"kernel": "rbf"}, "kernel: expected a SquaredExponential or a Matern, got 'rbf'"),
+        ({"kernel": "rbf"}, "kernel: expected a SquaredExponential, a Matern, or one of .*, got 'rbf'"),
         ({"seed": None}, "seed: expected a whole number of at least 0, got None"),
     ],
 )

@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from breakeven.beliefs import Averaged, Belief, untuned
-from breakeven.beliefs.gp import Kernel
+from breakeven.beliefs.gp import Kernel, KernelName
 from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.rules import Value, checked
@@ -25,7 +25,7 @@ def learner_for(
     error_cost: float | None = None,
     noise_std: float | None = None,
     horizon: int | None = None,
-    kernel: Kernel | None = None,
+    kernel: Kernel | KernelName | None = None,
     seed: int = 0,
     under_cost: float | None = None,
     over_cost: float | None = None,

@@ -10,7 +10,7 @@ from typing import Any
 from river import base
 
 from breakeven.adapters.matching import learner_for, teach
-from breakeven.beliefs.gp import Kernel
+from breakeven.beliefs.gp import Kernel, KernelName
 from breakeven.errors import expect
 from breakeven.learner import Learner
 
@@ -24,7 +24,7 @@ class AskingRegressor(base.Regressor):
     expected in all; left out, as many again as came, 300 at least. Instead of `error_cost`, an answer too
     low by 1 may cost `under_cost` and one too high `over_cost`: predictions are then a quantile of the
     label. Inputs may be of any scale. How smooth the labels are and, unless `noise_std` is given, how
-    noisy, is averaged over (`Averaged`); with a `kernel`, which gives the family and a start, one
+    noisy, is averaged over (`Averaged`); with a `kernel`, named or to start from, one
     Gaussian process is fitted instead. Labels bought test what was claimed of them, and a few more are
     drawn for that: `check` is the share of the expected error that these may cost, 0.07 unless given, or
     nothing at all with a `kernel`. The first arrival, asked about or learnt, fixes the names of the
@@ -47,7 +47,7 @@ class AskingRegressor(base.Regressor):
         error_cost: float | None = None,
         noise_std: float | None = None,
         horizon: int | None = None,
-        kernel: Kernel | None = None,
+        kernel: Kernel | KernelName | None = None,
         seed: int = 0,
         under_cost: float | None = None,
         over_cost: float | None = None,

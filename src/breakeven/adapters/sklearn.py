@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from breakeven.adapters.matching import learner_for, teach
-from breakeven.beliefs.gp import Kernel
+from breakeven.beliefs.gp import Kernel, KernelName
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 
@@ -73,7 +73,7 @@ class BreakevenRegressor(RegressorMixin, AskingEstimator):  # type: ignore[misc]
     expected in all; left out, as many again as came, 300 at least. Instead of `error_cost`, an answer too
     low by 1 may cost `under_cost` and one too high `over_cost`: predictions are then a quantile of the
     label. Inputs may be of any scale. How smooth the labels are and, unless `noise_std` is given, how
-    noisy, is averaged over (`Averaged`); with a `kernel`, which gives the family and a start, one
+    noisy, is averaged over (`Averaged`); with a `kernel`, named or to start from, one
     Gaussian process is fitted instead. Labels bought test what was claimed of them, and a few more are
     drawn for that: `check` is the share of the expected error that these may cost, 0.07 unless given, or
     nothing at all with a `kernel`. `learner_` is the `Learner` underneath: it has the bill, what is
@@ -98,7 +98,7 @@ class BreakevenRegressor(RegressorMixin, AskingEstimator):  # type: ignore[misc]
         error_cost: float | None = None,
         noise_std: float | None = None,
         horizon: int | None = None,
-        kernel: Kernel | None = None,
+        kernel: Kernel | KernelName | None = None,
         seed: int = 0,
         under_cost: float | None = None,
         over_cost: float | None = None,

@@ -19,6 +19,9 @@ an exam that tells it today costs as much as being wrong by {EXAM_COST:.0f} poin
 
 def demo(
     out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("demo"),
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Keep a learner that has gone on beside the new one.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run the diabetes patients through it, and write the report."""
@@ -32,7 +35,7 @@ def demo(
     cases, _ = read_both(patients(), options)
     if not as_json:
         print(DEMO_STORY)
-    present(cases, options, seeds=None, out=out, as_json=as_json)
+    present(cases, options, seeds=None, out=out, as_json=as_json, overwrite=overwrite)
 
 
 def patients() -> "TableSource":
@@ -41,15 +44,18 @@ def patients() -> "TableSource":
     import polars as pl
 
     from breakeven.errors import BreakevenError
+    from breakeven.errors.installing import how_to_install
+    from breakeven.tables.faults import as_flag
     from breakeven.tables.sources import TableSource
 
     try:
         from sklearn.datasets import load_diabetes
     except ImportError as error:
         raise BreakevenError(
-            "scikit-learn, which has the patients, is needed; install it with `pip install 'breakeven[demo]'`"
+            f"scikit-learn, which has the patients, is needed; {how_to_install('demo')}"
         ) from error
     data = load_diabetes(scaled=False)
     order = np.random.default_rng(0).permutation(len(data.target))
     columns = dict(zip(data.feature_names, data.data[order].T, strict=True))
-    return TableSource("diabetes patients", pl.LazyFrame({**columns, "score": data.target[order]}))
+    table = pl.LazyFrame({**columns, "score": data.target[order]})
+    return TableSource("diabetes patients", table, option=as_flag)

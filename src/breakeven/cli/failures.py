@@ -17,6 +17,7 @@ import typer
 
 from breakeven.cli.output import as_line, print_json, show_whatever_comes
 from breakeven.errors import BreakevenError
+from breakeven.starting import started
 
 REFUSED = typer.BadParameter.__mro__[2]  # the root of what typer refuses; it exports no name for it
 TYPER_INTERRUPTED = 130  # what typer returns after Ctrl-C
@@ -62,6 +63,7 @@ def run(command: Any, words: list[str]) -> int:
     """Run a command on these words and return its exit code; what goes wrong is printed first."""
     show_whatever_comes(sys.stdout)
     try:
+        started()
         code = command.main(words, prog_name="breakeven", standalone_mode=False)
         if code == TYPER_INTERRUPTED:
             raise KeyboardInterrupt

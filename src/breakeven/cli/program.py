@@ -19,6 +19,7 @@ import breakeven
 from breakeven.cli import failures
 from breakeven.cli.log_messages import all_with_log_level, with_log_level
 from breakeven.errors import BreakevenError
+from breakeven.starting import ending_at_once
 
 JOINING = "breakeven.commands"
 OURS = {
@@ -137,14 +138,15 @@ def installed() -> dict[str, Callable[[], Any]]:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command that these words name, by default those of the command line; returns the exit code."""
     with failures.terminable():
-        command = typer.main.get_command(program())
+        with ending_at_once():
+            command = typer.main.get_command(program())
         return failures.run(command, list(sys.argv[1:] if words is None else words))
 
 
 def _missing(context: typer.Context) -> None:
     raise MissingCommand(
         f"`breakeven {context.info_name}` comes with breakeven-research, which is not installed: "
-        "pip install breakeven-research"
+        "pip install ./research in the folder of breakeven's source"
     )
 
 

@@ -5,6 +5,7 @@ Its options are those of `FileOptions`, declared once there; a configuration fil
 
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -26,6 +27,7 @@ from breakeven.cli.output import (
     table_of_ways,
 )
 from breakeven.errors import expect
+from breakeven.starting import ending_at_once
 from breakeven.tables.options import FileOptions, read_options
 
 if TYPE_CHECKING:
@@ -80,11 +82,13 @@ def simulate(context: typer.Context, **given: Any) -> None:
     Prints what labelling everyone, no one, and only where it pays would have cost. Writes decisions.parquet,
     learner.snapshot and columns.json to go on from, report.html to look at, and last summary.json.
     """
-    from breakeven.tables import check_polars
+    with ending_at_once():
+        from breakeven.tables import check_polars
 
-    check_polars()
-    from breakeven.tables.simulation import read_both
-    from breakeven.tables.sources import open_table
+        check_polars()
+        from breakeven.tables.faults import as_flag
+        from breakeven.tables.simulation import read_both
+        from breakeven.tables.sources import Access, open_table
 
     as_json, config = given.pop("as_json"), given.pop("config")
     if given.pop("yes_no"):
@@ -93,8 +97,9 @@ def simulate(context: typer.Context, **given: Any) -> None:
     if given["labels"] is not None:
         typed["labels"] = given["labels"]
     options = FileOptions.of({**({} if config is None else read_options(config)), **typed})
-    source = open_table(options.table)
-    owned = None if options.seed_labels is None else open_table(options.seed_labels)
+    access = Access(options.sheet, options.query, options.encoding, as_flag)
+    source = open_table(options.table, access)
+    owned = None if options.seed_labels is None else open_table(options.seed_labels, access.of_seeds)
     if "features" in typed:
         options = options.but(features=_names(typed["features"], source.columns))
     cases, seeds = read_both(source, options.simulation, owned)
@@ -105,6 +110,7 @@ def simulate(context: typer.Context, **given: Any) -> None:
         out=Path(options.out),
         as_json=as_json,
         ids=options.show_ids,
+        overwrite=options.overwrite,
     )
 
 
@@ -138,20 +144,28 @@ def _names(given: list[str], columns: list[str]) -> tuple[str, ...]:
 
 
 def present(
-    cases: "Cases", options: "Options", *, seeds: "Cases | None", out: Path, as_json: bool, ids: bool = False
+    cases: "Cases",
+    options: "Options",
+    *,
+    seeds: "Cases | None",
+    out: Path,
+    as_json: bool,
+    ids: bool = False,
+    overwrite: bool = False,
 ) -> None:
-    """Run the cases, print and write their bill, then run what it is compared with and write that, too.
+    """Run the cases, write and print their bill, then run what it is compared with and write that, too.
 
     The page says which case a point is only where `ids` are wanted. Ctrl-C ends the run after its round: the
-    bill so far is printed and what is done is written.
+    bill so far is printed and what is done is written. Whatever is printed is on disk already.
     """
-    from breakeven import report
-    from breakeven.tables.outcome import check_folder
-    from breakeven.tables.simulation import carry_out, parts_of
+    with ending_at_once():
+        from breakeven import files, report
+        from breakeven.tables.outcome import check_folder
+        from breakeven.tables.simulation import carry_out, parts_of
 
     def tell(first: "Outcome") -> None:
         first.ids = ids
-        first.write(out, report.write_bill)
+        first.write(out, report.write_bill, overwrite=overwrite)
         if not as_json:
             print(_first(first), flush=True)
 
@@ -159,8 +173,11 @@ def present(
         if not as_json:
             print(words, file=sys.stderr, flush=True)
 
-    with interruptible() as stop:
-        check_folder(out)
+    with ExitStack() as stack:
+        stop = stack.enter_context(interruptible())
+        files.check_folder(out)
+        stack.enter_context(files.claimed(out))
+        check_folder(out, overwrite=overwrite, option=cases.option)
         shown = partial(rounds, hidden=as_json)
         outcome = carry_out(
             cases, options, seeds=seeds, progress=shown, stop=stop, tell=tell, announce=announce
@@ -206,6 +223,8 @@ def _rest(outcome: "Outcome", out: Path) -> str:
         parts += table_of_ways(outcome.trials, intervals=True)
     if outcome.remarks:
         parts += ["", *filled(outcome.remarks)]
+    if outcome.kept_in is not None:
+        parts += ["", f"What was in {as_line(out)} before is kept in {as_line(outcome.kept_in)}."]
     parts += ["", *filled([f"{outcome.headline}."])]
     if outcome.break_even:
         parts += filled([*outcome.break_even, outcome.rests_on])

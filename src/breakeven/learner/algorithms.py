@@ -3,7 +3,7 @@
 from typing import Literal
 
 from breakeven.beliefs import GaussianProcess, TypeMeans
-from breakeven.beliefs.gp import Kernel
+from breakeven.beliefs.gp import Kernel, KernelName
 from breakeven.beliefs.gp.process import FitSchedule
 from breakeven.errors import expect
 from breakeven.learner.learner import Learner
@@ -34,7 +34,7 @@ def algorithm2(
     *,
     label_cost: float,
     noise_std: float | None,
-    kernel: Kernel | None = None,
+    kernel: Kernel | KernelName | None = None,
     threshold_scale: float = 1.0,
     warmup: int | None = None,
     fit: FitSchedule = "after_warmup",

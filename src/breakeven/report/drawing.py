@@ -15,6 +15,7 @@ import numpy as np
 
 from breakeven.errors import BreakevenError
 from breakeven.errors.expect import Array
+from breakeven.errors.installing import how_to_install
 from breakeven.report.axes import along, log_axes, y_range
 from breakeven.report.line_styles import (
     AFTER_DARK,
@@ -78,7 +79,7 @@ def check_matplotlib() -> None:
         import matplotlib  # noqa: F401  (whether it can be imported is the question)
     except ImportError as error:
         raise MissingMatplotlib(
-            "matplotlib is needed to draw figures; install it with `pip install 'breakeven[report]'`"
+            f"matplotlib is needed to draw figures; {how_to_install('report')}"
         ) from error
 
 

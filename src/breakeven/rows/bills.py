@@ -3,6 +3,7 @@
 `breakeven simulate` writes such a folder. Its summary is written last: a folder that has one is whole.
 """
 
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -51,3 +52,34 @@ def save_bill(folder: str | Path, learner: Learner, columns: Columns | None = No
     files.write(Path(folder), SNAPSHOT_FILE, learner.snapshot())
     if columns is not None:
         files.write(Path(folder), COLUMNS_FILE, msgspec.json.format(msgspec.json.encode(columns)))
+
+
+class _WhenWritten(msgspec.Struct):
+    """What a summary says of the learner beside it."""
+
+    learner_digest: str | None = None
+
+
+def digest_of(folder: str | Path) -> str:
+    """A digest of the learner in a folder; any change of the learner changes it."""
+    return sha256((Path(folder) / SNAPSHOT_FILE).read_bytes()).hexdigest()
+
+
+def has_gone_on(folder: str | Path) -> bool:
+    """Whether the learner in a folder is another than its bill left: it may have labels that nobody else has.
+
+    A learner without a finished bill may have them, too.
+
+    >>> has_gone_on("/no/such")
+    False
+    """
+    snapshot, summary = Path(folder) / SNAPSHOT_FILE, Path(folder) / SUMMARY_FILE
+    if not snapshot.exists():
+        return False
+    try:
+        said = msgspec.json.decode(summary.read_bytes(), type=_WhenWritten).learner_digest
+    except (OSError, msgspec.DecodeError):
+        return True
+    if said is None:  # as bills of earlier versions were written
+        return snapshot.stat().st_mtime > summary.stat().st_mtime
+    return digest_of(folder) != said

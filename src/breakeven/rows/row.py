@@ -1,7 +1,8 @@
 """Which column is what: the label, its cost, the type or the features; one row becomes one point.
 
-Numbers stay as they are, a category becomes one number for each that is known. Columns are plain data and are
-kept beside a learner, so that rows which come later are read as the first ones were.
+Numbers stay as they are, a category becomes one number for each that is known, and a date becomes its trend
+and its places in the year, the week and the day. Columns are plain data and are kept beside a learner, so
+that rows which come later are read as the first ones were.
 """
 
 from collections.abc import Mapping
@@ -13,14 +14,16 @@ from msgspec.structs import replace
 
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
-from breakeven.rows.reading import Kind, read_value
+from breakeven.rows.reading import PLAIN_WRITING, Kind, Writing, read_value
+from breakeven.rows.times import TimePart, moment_of, part_names, part_numbers
 from breakeven.values import Explanation, FeatureWeight
 
 
 class Column(Struct, frozen=True):
     """A column by its name, what kind of value it holds, and what is declared of its numbers.
 
-    `unit` is for people to read. A number below `low` or above `high` is refused.
+    `unit` is for people to read. A number below `low` or above `high` is refused. `writing` says how numbers
+    and dates are written where they are text.
 
     >>> Column("age", unit="years", low=0, high=120).value(61)
     61.0
@@ -34,6 +37,7 @@ class Column(Struct, frozen=True):
     unit: str = ""
     low: float | None = None
     high: float | None = None
+    writing: Writing = PLAIN_WRITING
 
     def __post_init__(self) -> None:
         if self.low is None and self.high is None:
@@ -55,7 +59,7 @@ class Column(Struct, frozen=True):
 
     def value(self, value: Any, *, required: bool = True) -> Any:
         """One value as this column has it; None where it is missing and not `required`."""
-        known = read_value(self.name, value, self.kind, required=required)
+        known = read_value(self.name, value, self.kind, self.writing, required=required)
         if known is None or (self.low is None and self.high is None):
             return known
         low, high = self._ends
@@ -81,36 +85,54 @@ class Column(Struct, frozen=True):
 
 
 class Feature(Column, frozen=True):
-    """A column that says something of an arrival: a number, true or false, or one of some `categories`.
+    """A column that says something of an arrival: a number, true or false, a category or a moment.
 
-    `fill` is what stands for a missing value, where that was asked for: for a number a mean, and for a
-    category zeros.
+    A category is one of some `categories`; of a moment `parts` are looked at. `fill` stands for a missing
+    value, where that was asked for: for a number a mean, and for a category zeros. `fills` has the means of
+    all numbers that a moment makes.
 
     >>> Feature("colour", "text", categories=("blue", "red")).numbers("red"), Feature("age").numbers(61)
     ([0.0, 1.0], [61.0])
+    >>> Feature("seen", "time", parts=("trend",)).numbers("1970-01-31")
+    [30.0]
     """
 
     categories: tuple[str, ...] = ()
     fill: float | None = None
+    parts: tuple[TimePart, ...] = ()
+    fills: tuple[float, ...] = ()
 
     @property
     def names(self) -> list[str]:
         """A name for every number that it makes."""
+        if self.kind == "time":
+            return part_names(self.name, self.parts)
         return [f"{self.name} = {one}" for one in self.categories] if self.kind == "text" else [self.name]
 
     def numbers(self, value: Any) -> list[float]:
         """A value as numbers; a category that is not in `categories` gives zeros only."""
-        known = self.value(value, required=self.fill is None)
+        known = self.value(value, required=self.fill is None and not self.fills)
         if known is None:
-            return [self.fill or 0.0] * len(self.names)
+            return list(self.fills) or [self.fill or 0.0] * len(self.names)
+        if self.kind == "time":
+            (numbers,) = part_numbers(np.array([known]), self.parts).tolist()
+            return list(numbers)
         return [float(known == one) for one in self.categories] if self.kind == "text" else [float(known)]
 
     def value_of(self, numbers: list[float]) -> Any:
-        """The value that these numbers were made of; None for a category that is none of those known."""
+        """The value that these numbers were made of; None where they do not tell (an unknown category)."""
+        if self.kind == "time":
+            return moment_of(numbers, self.parts)
         if self.kind != "text":
             return bool(numbers[0]) if self.kind == "truth" else numbers[0]
         chosen = (name for name, number in zip(self.categories, numbers, strict=True) if number)
         return next(chosen, None)
+
+    def filled_with(self, means: Mapping[str, float]) -> "Feature":
+        """The same feature, but a missing value becomes the mean of each of its numbers, by their names."""
+        if self.kind == "time":
+            return replace(self, fills=tuple(means[name] for name in self.names))
+        return replace(self, fill=0.0 if self.kind == "text" else means[self.name])
 
 
 class Columns(Struct, frozen=True, kw_only=True):
@@ -208,8 +230,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     def with_fills(self, means: Array) -> "Columns":
         """The same columns, but a missing number becomes its mean, and a missing category zeros."""
         fills = dict(zip(self.names, means.tolist(), strict=True))
-        filled = (replace(one, fill=fills[one.name] if one.kind != "text" else 0.0) for one in self.features)
-        return replace(self, features=tuple(filled))
+        return replace(self, features=tuple(one.filled_with(fills) for one in self.features))
 
 
 def _value(row: Mapping[str, Any], column: Column) -> Any:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from breakeven.errors import expect
 from breakeven.errors.expect import Array, shown
 from breakeven.rows.row import Columns, Feature
+from breakeven.rows.times import part_numbers, written
 from breakeven.tables.choice import (
     COST_ROLE,
     ID_ROLE,
@@ -27,7 +28,10 @@ from breakeven.tables.choice import (
     read_rows,
     roles_of,
     with_categories,
+    with_parts,
 )
+from breakeven.tables.faults import OptionWords, as_argument
+from breakeven.tables.left_out import left_out_constants, some_names
 from breakeven.tables.options import Options
 from breakeven.tables.sources import TableSource
 
@@ -41,7 +45,8 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     """Arrivals in their order; `points` are rows of numbers or, where there is a type, a column of types.
 
     `rows` says which row of the table each was, and `gaps` which numbers were missing in it. `costs`, `ids`
-    and `gaps` are None where there are none; `notes` say what was read and what was left out.
+    and `gaps` are None where there are none; `notes` say what was read and what was left out. `option` is
+    what an option is called where these are read.
     """
 
     name: str
@@ -53,6 +58,7 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     ids: pl.Series | None = None
     gaps: Gaps | None = None
     notes: list[str] = []
+    option: OptionWords = as_argument
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -90,11 +96,15 @@ def read_cases(source: TableSource, options: Options, like: Columns | None = Non
     """Read the cases that options ask for; `like` are columns that another table was read with."""
     with source.telling():
         columns, notes = choose(source, options) if like is None else (like, [])
-        frame, whole = _rows(source, columns, options)
+        frame = _rows(source, columns, options)
+        if like is None and options.features is None:
+            columns, more = without_constants(columns, frame)
+            notes = more + notes
+        roles = roles_of(columns, options, source.option)
+        whole = without_gaps(source, frame, roles, options.missing)
         if like is None:
-            columns, more = with_categories(source, columns, whole)
-            notes = notes + more
-            _check_varying(source, columns, whole)
+            columns, more = _completed(source, columns, whole, options)
+            notes = more + notes
         cases = _cases(source, columns, whole, options)
         if options.missing == "mean" and columns.features:
             cases = _at_past_means(source, cases)
@@ -102,13 +112,26 @@ def read_cases(source: TableSource, options: Options, like: Columns | None = Non
         return replace(cases, notes=notes + rows_left_out(frame.height - len(cases), frame.height))
 
 
-def _rows(source: TableSource, columns: Columns, options: Options) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """All rows in order of arrival, and of these the ones without gaps that cannot be filled."""
-    roles = roles_of(columns, options)
+def _rows(source: TableSource, columns: Columns, options: Options) -> pl.DataFrame:
+    """All rows in order of arrival."""
+    roles = roles_of(columns, options, source.option)
     for role in roles.values():
         check_name(source, role.column)
-    frame = read_rows(source, roles)
-    return frame, without_gaps(source, frame, roles, options.missing)
+    return read_rows(source, roles)
+
+
+def _completed(
+    source: TableSource, columns: Columns, frame: pl.DataFrame, options: Options
+) -> tuple[Columns, list[str]]:
+    """The columns with what only the whole table tells: categories, dates, and what never changes."""
+    notes: list[str] = []
+    if options.features is None:
+        columns, notes = without_constants(columns, frame)
+    columns, categories = with_categories(source, columns, frame)
+    _check_varying(source, columns, frame)
+    columns, parts = with_parts(columns, frame)
+    features = some_names(one.name for one in columns.features)
+    return columns, [*([f"Features: {features}."] if features else []), *parts, *notes, *categories]
 
 
 def _cases(source: TableSource, columns: Columns, frame: pl.DataFrame, options: Options) -> Cases:
@@ -120,6 +143,7 @@ def _cases(source: TableSource, columns: Columns, frame: pl.DataFrame, options: 
         labels=frame[LABEL_ROLE].cast(pl.Float64).to_numpy(),
         costs=None if options.cost_column is None else _costs(source, options.cost_column, frame),
         ids=None if options.id is None else _ids(source, options.id, frame),
+        option=source.option,
     )
 
 
@@ -131,6 +155,8 @@ def _points(columns: Columns, frame: pl.DataFrame) -> Array:
 
 def _spread(feature: Feature, column: pl.Series) -> Array:
     """A column of values as rows of numbers; a missing number is NaN, a missing category none."""
+    if feature.kind == "time":
+        return part_numbers(column.to_numpy(), feature.parts)
     if feature.kind != "text":
         return column.cast(pl.Float64).to_numpy()[:, None]
     numbers = np.zeros((len(column), len(feature.categories)))
@@ -153,19 +179,32 @@ def _at_past_means(source: TableSource, cases: Cases) -> Cases:
 # -- what cannot be right --------------------------------------------------------------------------------
 
 
+def without_constants(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
+    """The columns without features that are the same in every row, and a note on them; one at least stays."""
+    names = [one.name for one in columns.features if _is_constant(one, frame)]
+    kept = tuple(one for one in columns.features if one.name not in names)
+    return (replace(columns, features=kept), left_out_constants(names)) if kept else (columns, [])
+
+
+def _is_constant(one: Feature, frame: pl.DataFrame) -> bool:
+    column = frame[one.name]
+    low, some_without = column.min(), one.kind == "text" and column.null_count() > 0
+    return frame.height > 1 and low is not None and low == column.max() and not some_without
+
+
 def _check_varying(source: TableSource, columns: Columns, frame: pl.DataFrame) -> None:
     for one in columns.features:
-        column = frame[one.name]
-        low, some_without = column.min(), one.kind == "text" and column.null_count() > 0
-        if frame.height > 1 and low is not None and low == column.max() and not some_without:
-            others = ",".join(other.name for other in columns.features if other != one)
-            rounded = isinstance(low, float) and abs(low) > WHOLE_TO_HERE
+        if _is_constant(one, frame):
+            low = frame[one.name].min()
+            others = [other.name for other in columns.features if other != one]
+            rounded = one.kind == "number" and isinstance(low, float) and abs(low) > WHOLE_TO_HERE
+            same = written(low) if one.kind == "time" and isinstance(low, float) else shown(low)
             source.refuse(
                 "a feature that varies",
-                f"{shown(low)} in every row" + (", once rounded to 53 bits" if rounded else ""),
+                f"{same} in every row" + (", once rounded to 53 bits" if rounded else ""),
                 row=frame[ROW_ROLE][0],
                 column=one.name,
-                hint=f"leave it out: --features {shown(others)}" if others else "",
+                hint=f"leave it out: {source.option('features', others)}" if others else "",
             )
 
 
@@ -218,7 +257,8 @@ def _refuse(source: TableSource, frame: pl.DataFrame, roles: dict[str, Role]) ->
         f"{lacking.height:,} row{_s(lacking.height)} with some ({listed}), the first here",
         row=lacking[ROW_ROLE][0],
         column=next(name for name in some if name in first),
-        hint="choose --missing drop, or --missing mean for the mean of the past",
+        hint=f"choose {source.option('missing', 'drop')}, or {source.option('missing', 'mean')} for the mean "
+        "of the past",
     )
 
 

@@ -1,9 +1,9 @@
 """Which columns of a table are needed, what each is for, and the rows of those columns in order of arrival.
 
-Columns are those that were named, or all that hold numbers. Each is read once for every role it has.
+Columns are those that were named, or all that hold numbers, dates, or yes and no. Each is read once for every
+role it has.
 """
 
-from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -12,116 +12,174 @@ import polars as pl
 from msgspec.structs import replace
 
 from breakeven.errors.expect import shown
-from breakeven.rows.reading import Kind, complaint
+from breakeven.rows.reading import PLAIN_WRITING, Kind, Writing, complaint
 from breakeven.rows.row import Column, Columns, Feature
+from breakeven.rows.times import DateOrder, spelled, telling_parts
 from breakeven.tables import kinds
+from breakeven.tables.faults import OptionWords
+from breakeven.tables.left_out import left_out_ids, left_out_text, some_names
 from breakeven.tables.options import Options
 from breakeven.tables.sources import TableSource
 
 LABEL_ROLE, TYPE_ROLE, COST_ROLE = "\0label", "\0type", "\0cost"  # no columns of a table are called so
 ORDER_ROLE, ID_ROLE, ROW_ROLE = "\0order", "\0id", "\0row"
 
-LABEL_HINT = (
-    "labels are numbers, or yes and no; of several classes ask one at a time: is it this one, yes or no?"
-)
-YES_NO_HINT = (
-    "say --labels numbers if they are numbers; of several classes ask one at a time: is it this one, "
-    "yes or no?"
-)
+CLASSES = "of several classes ask one at a time: is it this one, yes or no?"
+LABEL_HINT = f"labels are numbers, or yes and no; {CLASSES}"
 TYPE_HINT = "types are text, or whole numbers: write any others as text"
-FEATURE_HINT = "leave it empty where it is missing, or choose other --features"
-DATE_FORMS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%.f", "%+")
+DATE_HINT = "write dates as 2024-01-31 or 2024-01-31T18:30:00"
 
 MOST_FEATURES = 100  # features: beyond these a process learns nothing
-FIRST_NAMES = 5  # in a list of names
 WRITABLE = (pl.Date, pl.Datetime, pl.Time)  # beside numbers and text, what can be an id
 SORTABLE = (*WRITABLE, pl.Duration)
 
 
 def choose(source: TableSource, options: Options) -> tuple[Columns, list[str]]:
-    """The columns to read, and notes on how they were chosen; categories are filled in later."""
+    """The columns to read, and notes on how they were chosen; categories and dates are looked at later."""
     _check_roles(source, options)
     named = () if options.type is not None else options.features
     roles = [name for name in (options.label, options.type, options.cost_column) if name is not None]
-    found = _kinds(source, source.columns if named is None else [*roles, *named])
+    found = _kinds(source, source.columns if named is None else [*roles, *named], options)
     for name in [*roles, *(named or ())]:
         _check_usable(source, name, found[name])
-    label = Column(options.label, _kind_of_labels(source, options, found[options.label]))
-    cost = None if options.cost_column is None else Column(options.cost_column)
+    numbers = Writing(decimal=options.decimal)
+    label = Column(options.label, _kind_of_labels(options, found[options.label]), writing=numbers)
+    cost = None if options.cost_column is None else Column(options.cost_column, writing=numbers)
     if options.type is not None:
-        type = Column(options.type, _kind_of_types(source, found[options.type]))
+        type = Column(options.type, _kind_of_types(source, options.type, found[options.type]))
         return Columns(label_column=label, cost_column=cost, type_column=type), []
     notes: list[str] = []
     if named is None:
-        named, notes = _numeric(source, options, found)
+        named, notes = _usable(source, options, found)
     _check_count(source, named)
-    features = tuple(Feature(name, found[name] or "number") for name in named)
+    features = tuple(_feature(source, name, found[name] or "number", options) for name in named)
     columns = Columns(label_column=label, cost_column=cost, features=features)
-    return columns, [f"Features: {_some(named)}.", *notes]
+    return columns, notes
 
 
-def _kinds(source: TableSource, names: list[str]) -> dict[str, Kind | None]:
+def _kinds(source: TableSource, names: list[str], options: Options) -> dict[str, Kind | None]:
     """What each column holds, by name; None where it cannot be used. Text is judged by its first values."""
-    if not source.text:
-        return {name: kinds.of_dtype(source.schema[name]) for name in names}
     sample = source.sample(kinds.LOOKED_AT)
-    if sample.height == 0:
+    if source.text and sample.height == 0:
         source.refuse_empty()
-    found = {name: kinds.of_text(sample[name]) for name in names}
-    late = [name for name, kind in found.items() if kind is None]
+    if any(column.null_count() for column in sample):
+        source.check_signs(sample)
+    text = {name for name in names if kinds.is_text(source.schema[name])}
+    found = {name: _kind(source, sample[name], options) for name in names}
+    late = [name for name in found if found[name] is None and name in text]
     for batch in source.batches(late) if late and sample.height == kinds.LOOKED_AT else ():
-        found |= {name: kinds.of_text(batch[name]) for name in late if found[name] is None}
-        if None not in found.values():
+        found |= {name: _kind(source, batch[name], options) for name in late if found[name] is None}
+        if not any(found[name] is None for name in late):
             break
-    if sample.height < kinds.LOOKED_AT and all(column.null_count() == sample.height for column in sample):
+    nothing = all(column.null_count() == sample.height for column in sample)
+    if source.text and nothing and sample.height < kinds.LOOKED_AT:
         source.refuse_empty()
     return found
 
 
-def _kind_of_labels(source: TableSource, options: Options, kind: Kind | None) -> Kind:
+def _kind(source: TableSource, column: pl.Series, options: Options) -> Kind | None:
+    """What a column holds. Numbers that are text in a frame are text, unless their decimal sign was said."""
+    if not kinds.is_text(column.dtype):
+        return kinds.of_dtype(column.dtype)
+    kind = kinds.of_text(column)
+    if source.text:
+        return kind
+    return "text" if kind is None or (kind == "number" and options.decimal is None) else kind
+
+
+def _kind_of_labels(options: Options, kind: Kind | None) -> Kind:
     """As declared; else numbers, unless the first of them are words such as true and false, or yes and no."""
     if options.labels == "yes/no":
         return "yes_no"
-    if kind == "text" and options.labels is None:
-        first = source.sample(kinds.LOOKED_AT)[options.label].cast(pl.String)
-        return "yes_no" if kinds.says_yes_no(first) else "number"
+    if kind == "yes_no" and options.labels is None:
+        return "yes_no"
     return "truth" if kind == "truth" else "number"
 
 
-def _kind_of_types(source: TableSource, kind: Kind | None) -> Kind:
+def _kind_of_types(source: TableSource, name: str, kind: Kind | None) -> Kind:
     """Types in a text file are text: numbers there may be codes, and one such as V27 may follow."""
-    return "text" if source.text or kind is None else "whole" if kind == "number" else kind
+    dtype = source.schema[name]
+    if kinds.is_text(dtype) or (source.text and dtype.is_integer()) or kind is None:
+        return "text"
+    if kind == "time":
+        source.refuse("numbers or text", f"{dtype}", column=name, hint=TYPE_HINT)
+    return "whole" if kind == "number" else kind
 
 
-def _numeric(
+def _usable(
     source: TableSource, options: Options, found: dict[str, Kind | None]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """The columns of numbers without another role, and notes on the columns left out."""
+    """The columns without another role of which a belief can make something, and notes on those left out."""
     others = {options.label, options.order, options.id, options.cost_column}
     free = [name for name in source.columns if name not in others]
     known = [name for name in free if name]
+    sample = source.sample(kinds.LOOKED_AT)
     text = [name for name in known if found[name] == "text"]
     useless = [name for name in known if found[name] is None]
-    notes = []
-    if text:
-        hint = "name them with --features to use them as categories"
-        notes.append(f"Left out, being text: {_some(text)}; {hint}.")
+    usable = [name for name in known if name not in text and name not in useless]
+    ids = [name for name in usable if found[name] == "number" and kinds.names_rows(sample[name])]
+    ids = [] if len(ids) == len(usable) else ids
+    notes = [*left_out_ids(ids, source.option), *left_out_text(text, sample, source.option)]
     if useless:
-        notes.append(f"Left out, being neither numbers nor text: {_some(useless)}.")
+        notes.append(f"Left out, being neither numbers nor text: {some_names(useless)}.")
     if len(known) < len(free):
         notes.append("Left out, having no name: a column taken for an index.")
-    return tuple(name for name in known if name not in text and name not in useless), notes
+    return tuple(name for name in usable if name not in ids), notes
 
 
-def _some(names: Iterable[str]) -> str:
-    """The first few names, and how many more there are.
+def _feature(source: TableSource, name: str, kind: Kind, options: Options) -> Feature:
+    dates = _date_order(source, name, options) if kind == "time" else None
+    decimal = options.decimal if kind == "number" else None
+    return Feature(name, kind, writing=Writing(decimal, dates))
 
-    >>> _some("abcdefgh")
-    'a, b, c, d, e and 3 more'
-    """
-    names = list(names)
-    more = f" and {len(names) - FIRST_NAMES:,} more" if len(names) > FIRST_NAMES else ""
-    return ", ".join(names[:FIRST_NAMES]) + more
+
+# -- dates -----------------------------------------------------------------------------------------------
+
+
+def _date_order(source: TableSource, name: str, options: Options) -> DateOrder | None:
+    """In which order the dates of a column have day, month and year; None where they are no text."""
+    if not kinds.is_text(source.schema[name]):
+        return None
+    words = kinds.words_of(source.sample(kinds.LOOKED_AT)[name])
+    orders = kinds.date_orders(words)
+    if len(orders) > 1 and options.dates is None:
+        batches = (kinds.words_of(batch[name], None) for batch in source.batches([name]))
+        orders = kinds.date_orders(pl.concat(batches).unique(maintain_order=True))
+    return _settled(source, name, words, orders, options.dates)
+
+
+def _settled(
+    source: TableSource, column: str, words: pl.Series, orders: list[DateOrder], said: DateOrder | None
+) -> DateOrder:
+    """The only order that fits, or that which was said; dates that can be read in two ways are refused."""
+    if orders == ["ymd"]:
+        return "ymd"
+    if said is not None:
+        return said
+    if len(orders) == 1:
+        return orders[0]
+    word = next(word for word in words if spelled(word, orders[0]) != spelled(word, orders[1]))
+    source.refuse(
+        "dates that can be read in one way only",
+        f"{shown(word)}, which is {spelled(word, orders[0])} or {spelled(word, orders[1])}",
+        column=column,
+        hint=f"say {source.option('dates', orders[0])} or {source.option('dates', orders[1])}",
+    )
+
+
+def with_parts(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
+    """The same columns with what of their dates can say something, and a note on it."""
+    notes, features = [], []
+    for one in columns.features:
+        if one.kind == "time":
+            days = frame[one.name].to_numpy()
+            one = replace(one, parts=telling_parts(np.asarray(days, dtype=np.float64)))
+            notes.append(f"Of the dates in {one.name}: {', '.join(one.parts)}.")
+        features.append(one)
+    return replace(columns, features=tuple(features)), notes
+
+
+# -- categories ------------------------------------------------------------------------------------------
 
 
 def with_categories(source: TableSource, columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
@@ -139,9 +197,9 @@ def with_categories(source: TableSource, columns: Columns, frame: pl.DataFrame) 
             f"{MOST_FEATURES} features at most, a category each",
             f"{len(widest.categories):,} categories",
             column=widest.name,
-            hint=f"leave it out, or let it be the type: --type {widest.name}",
+            hint=f"leave it out, or let it be the type: {source.option('type', widest.name)}",
         )
-    names = _some(one.name for one in words)
+    names = some_names(one.name for one in words)
     return columns, [f"Categories are those of the whole table, known from the start: {names}."]
 
 
@@ -198,13 +256,13 @@ def _check_count(source: TableSource, names: tuple[str, ...]) -> None:
         source.refuse(
             "a feature at least",
             "no other column of numbers",
-            hint="name columns with --features, or a --type",
+            hint=f"name columns with {source.option('features')}, or one with {source.option('type')}",
         )
     if len(names) > MOST_FEATURES:
         source.refuse(
             f"{MOST_FEATURES} features at most",
             f"{len(names):,}, from column {names[0]!r} to {names[-1]!r}",
-            hint="choose those that matter with --features",
+            hint=f"choose those that matter with {source.option('features')}",
         )
 
 
@@ -218,20 +276,24 @@ class Role(NamedTuple):
     kind: Kind | None = None
     hint: str = ""
     feature: bool = False
+    writing: Writing = PLAIN_WRITING
 
 
-def roles_of(columns: Columns, options: Options) -> dict[str, Role]:
+def roles_of(columns: Columns, options: Options, option: OptionWords) -> dict[str, Role]:
     """What is to be read, by the name it gets; features keep the names of their columns."""
-    label = columns.label_column
-    hint = YES_NO_HINT if label.kind == "yes_no" else LABEL_HINT
-    roles = {LABEL_ROLE: Role(label.name, label.kind, hint)}
-    roles |= {one.name: Role(one.name, one.kind, FEATURE_HINT, True) for one in columns.features}
+    label, numbers = columns.label_column, Writing(options.decimal, options.dates)
+    hint = LABEL_HINT
+    if label.kind == "yes_no":
+        hint = f"say {option('labels', 'numbers')} if they are numbers; {CLASSES}"
+    roles = {LABEL_ROLE: Role(label.name, label.kind, hint, writing=label.writing)}
+    hint = f"leave it empty where it is missing, or choose other {option('features')}"
+    roles |= {one.name: Role(one.name, one.kind, hint, True, one.writing) for one in columns.features}
     if columns.type_column is not None:
         roles[TYPE_ROLE] = Role(columns.type_column.name, columns.type_column.kind, TYPE_HINT)
     if options.cost_column is not None:
-        roles[COST_ROLE] = Role(options.cost_column, "number")
+        roles[COST_ROLE] = Role(options.cost_column, "number", writing=numbers)
     if options.order is not None:
-        roles[ORDER_ROLE] = Role(options.order)
+        roles[ORDER_ROLE] = Role(options.order, writing=numbers)
     if options.id is not None:
         roles[ID_ROLE] = Role(options.id)
     return roles
@@ -249,19 +311,43 @@ def read_rows(source: TableSource, roles: dict[str, Role]) -> pl.DataFrame:
     frame = _without_empty_rows(source, pl.concat(batches, rechunk=True)) if batches else pl.DataFrame()
     if frame.height == 0:
         source.refuse_empty()
-    return in_order(source, frame, roles[ORDER_ROLE].column) if ORDER_ROLE in roles else frame
+    if any(column.null_count() for column in frame):
+        source.check_signs()
+    return in_order(source, frame, roles[ORDER_ROLE]) if ORDER_ROLE in roles else frame
 
 
 def _values(source: TableSource, column: pl.Series, role: Role, before: int) -> pl.Series:
     if role.kind is None:
         return kinds.without_missing(column)
-    values, bad = kinds.read_column(column, role.kind)
+    values, bad = kinds.read_column(column, role.kind, role.writing)
     if bad is None:
         return values
-    expected, hint = complaint(column[bad], role.kind)
+    expected, hint = complaint(column[bad], role.kind, role.writing)
+    if role.kind == "number" and kinds.is_text(column.dtype) and ("," in column[bad] or "." in column[bad]):
+        expected, hint = _about_decimals(source, column, role.writing, expected, hint)
     source.refuse(
         expected, shown(column[bad]), row=before + bad + 1, column=role.column, hint=hint or role.hint
     )
+
+
+def _about_decimals(
+    source: TableSource, column: pl.Series, writing: Writing, expected: str, hint: str
+) -> tuple[str, str]:
+    """What was expected of a number with a point or a comma in it, and the decimal sign that may be meant."""
+    signs = [sign for sign in kinds.decimal_signs(column) if sign != writing.decimal]
+    if not signs and not kinds.decimal_signs(column):
+        return (
+            f"{expected}, with one decimal sign in the whole column",
+            "write all decimals with the same sign",
+        )
+    ways = " or ".join(source.option("decimal", sign) for sign in signs)
+    if writing.decimal is None and signs == [","]:
+        return expected, f"write decimals with a point, or say {ways}"
+    if writing.decimal is None and signs == ["."]:
+        return expected, f"write thousands without a sign, or say {ways}"
+    if signs:
+        return expected, f"if {' and '.join(map(repr, signs))} can be the decimal sign, say {ways}"
+    return expected, hint
 
 
 def _without_empty_rows(source: TableSource, frame: pl.DataFrame) -> pl.DataFrame:
@@ -275,31 +361,34 @@ def _without_empty_rows(source: TableSource, frame: pl.DataFrame) -> pl.DataFram
 # -- order -----------------------------------------------------------------------------------------------
 
 
-def in_order(source: TableSource, frame: pl.DataFrame, column: str) -> pl.DataFrame:
+def in_order(source: TableSource, frame: pl.DataFrame, role: Role) -> pl.DataFrame:
     """The rows sorted by number or by time; equal ones as they are."""
     missing = frame[ORDER_ROLE].is_null()
     if missing.any():
         row = frame.filter(missing)[ROW_ROLE][0]
-        source.refuse("something to sort by", "a missing value", row=row, column=column)
+        source.refuse("something to sort by", "a missing value", row=row, column=role.column)
     key = frame[ORDER_ROLE]
-    if kinds.of_dtype(key.dtype) == "text":
-        key, bad = _sortable(key.cast(pl.String))
+    if kinds.is_text(key.dtype):
+        key, bad = _sortable(source, key.cast(pl.String), role)
         if bad is not None:
             source.refuse(
                 "numbers or dates to sort by",
                 shown(frame[ORDER_ROLE][bad]),
                 row=frame[ROW_ROLE][bad],
-                column=column,
-                hint="write dates as 2024-01-31 or 2024-01-31T18:30:00",
+                column=role.column,
+                hint=DATE_HINT,
             )
     return frame.with_columns(key.alias(ORDER_ROLE)).sort(ORDER_ROLE, maintain_order=True)
 
 
-def _sortable(text: pl.Series) -> tuple[pl.Series, int | None]:
-    """Text as numbers or as dates of one form, and the place of the first value that is neither."""
-    key, _ = kinds.read_column(text, "number")
-    dates = text.str.strip_chars().str.replace(" ", "T", literal=True)
-    for form in DATE_FORMS:
-        if key.null_count():
-            key = max(key, dates.str.to_datetime(form, time_unit="us", strict=False), key=pl.Series.count)
+def _sortable(source: TableSource, text: pl.Series, role: Role) -> tuple[pl.Series, int | None]:
+    """Text as numbers or as dates of one order, and the place of the first value that is neither."""
+    key, _ = kinds.read_column(text, "number", role.writing)
+    if key.null_count():
+        words = text.unique(maintain_order=True)
+        orders = kinds.date_orders(words)
+        if kinds.read_column(words, "time", Writing(dates=orders[0]))[0].count():
+            order = _settled(source, role.column, words, orders, role.writing.dates)
+            dates, _ = kinds.read_column(text, "time", Writing(dates=order))
+            key = max(key, dates, key=pl.Series.count)
     return key, key.is_null().arg_max() if key.null_count() else None

@@ -15,11 +15,13 @@ from msgspec.structs import fields, force_setattr, replace
 
 from breakeven.beliefs.gp import SMOOTHNESS, KernelName
 from breakeven.errors import BreakevenError, expect
+from breakeven.rows.reading import DecimalSign
 from breakeven.values import ErrorCosts, Labeller, Offer, best_offer
 
 RuleName = Literal["value", "threshold", "random", "variable", "always", "never"]
 Labels = Literal["yes/no", "numbers"]
 Missing = Literal["drop", "mean"]
+LocalDates = Literal["dmy", "mdy"]
 Number = float | None
 Name = str | None
 
@@ -143,6 +145,23 @@ class Options(Struct, frozen=True, kw_only=True):
         Missing | None,
         Meta(description="Drop rows with missing values, or fill in the mean of the past; else refuse."),
     ] = None
+    # how the table is written
+    decimal: Annotated[
+        DecimalSign | None,
+        Meta(
+            description="The sign before decimals in text; the other one, spaces or apostrophes may then "
+            "part thousands. A point, and no thousands, unless given."
+        ),
+    ] = None
+    dates: Annotated[
+        LocalDates | None,
+        Meta(description="Whether the day or the month comes first in dates such as 03/04/2024."),
+    ] = None
+    encoding: Annotated[
+        Name, Meta(description="How a text file is encoded, such as cp1252 or utf-16; UTF-8 unless given.")
+    ] = None
+    sheet: Annotated[Name, Meta(description="The sheet of a workbook, where it has several.")] = None
+    query: Annotated[Name, Meta(description="What to ask a database for, in SQL.")] = None
     seed: Annotated[int, Meta(description="Of everything random.")] = 0
     currency: Annotated[str, Meta(description="What money is counted in, such as EUR.")] = ""
     unit: Annotated[str, Meta(description="What labels and errors are counted in, such as points.")] = ""
@@ -192,6 +211,11 @@ class Options(Struct, frozen=True, kw_only=True):
         expect.one_of("kernel", self.kernel, (None, *SMOOTHNESS))
         expect.one_of("labels", self.labels, (None, *get_args(Labels)))
         expect.one_of("missing", self.missing, (None, *get_args(Missing)))
+        expect.one_of("decimal", self.decimal, (None, *get_args(DecimalSign)))
+        expect.one_of("dates", self.dates, (None, *get_args(LocalDates)))
+        for name in ("encoding", "sheet", "query"):
+            if getattr(self, name) is not None:
+                expect.text(name, getattr(self, name))
         expect.truth("compare", self.compare)
         expect.truth("sweep", self.sweep)
         self._check_together()
@@ -274,11 +298,24 @@ class Options(Struct, frozen=True, kw_only=True):
 class FileOptions(Options, frozen=True, kw_only=True):
     """The options for a table in a file: where it is, and where the bill goes."""
 
-    table: Annotated[str, Meta(description="CSV, TSV, Parquet or JSON lines; - is standard input.")]
+    table: Annotated[
+        str,
+        Meta(
+            description="CSV, TSV, Parquet, JSON lines or Excel; - is standard input, sqlite:///PATH and "
+            "postgresql://HOST/NAME are databases."
+        ),
+    ]
     seed_labels: Annotated[
         Name, Meta(description="Labels already owned: a table like the other.", extra=A_FILE)
     ] = None
     out: Annotated[str, Meta(description="The folder to write to.")] = "bill"
+    overwrite: Annotated[
+        bool,
+        Meta(
+            description="Write to a folder whose learner has gone on since; what was there is kept beside "
+            "it, under another name."
+        ),
+    ] = False
     show_ids: Annotated[bool, Meta(description="Let the report say which case a point is.")] = False
 
     def __post_init__(self) -> None:
@@ -287,6 +324,7 @@ class FileOptions(Options, frozen=True, kw_only=True):
         expect.text("out", self.out)
         if self.seed_labels is not None:
             expect.text("seed_labels", self.seed_labels)
+        expect.truth("overwrite", self.overwrite)
         expect.truth("show_ids", self.show_ids)
 
     @classmethod
@@ -328,8 +366,20 @@ def read_options(path: str | Path) -> dict[str, Any]:
         _check_option(path, name)
     for name in ("table", "seed_labels", "out"):
         if isinstance(given.get(name), str) and given[name] not in ("", "-"):
-            given[name] = str(Path(path).parent / given[name])
+            given[name] = _beside(Path(path).parent, given[name])
     return given
+
+
+def _beside(folder: Path, place: str) -> str:
+    """A path that begins at a folder; so does the path of a SQLite database, and no other address.
+
+    >>> _beside(Path("/clinic"), "cases.csv"), _beside(Path("/clinic"), "sqlite:///cases.db")
+    ('/clinic/cases.csv', 'sqlite:////clinic/cases.db')
+    """
+    scheme, found, path = place.partition(":///")
+    if found and scheme == "sqlite":
+        return f"{scheme}{found}{folder / path}"
+    return place if "://" in place else str(folder / place)
 
 
 def _check_option(path: str | Path, name: str) -> None:

@@ -13,10 +13,11 @@ from msgspec.structs import fields, replace
 from breakeven import files
 from breakeven.learner import Learner
 from breakeven.rows import Columns, save_bill
-from breakeven.rows.bills import SUMMARY_FILE
+from breakeven.rows.bills import SUMMARY_FILE, digest_of, has_gone_on
 from breakeven.rules import Value
 from breakeven.tables.billing import cost_of_all, final_noise, first_rows, name_of, row_of
 from breakeven.tables.cases import Cases
+from breakeven.tables.faults import OptionWords, as_argument
 from breakeven.tables.over_time import about_trust, stretches, warnings
 from breakeven.tables.pictures import costs_differ
 from breakeven.tables.reasons import why_section
@@ -63,6 +64,8 @@ class Outcome:
         self.orders: list[list[BillRow]] = []  # the rule and what it is compared with, over each of them
         self.unfinished: list[str] = []  # what was asked for besides, and interrupted
         self.folder = "bill"  # to go on from; known once it is written
+        self.learner_digest: str | None = None  # of the learner as it was written
+        self.kept_in: str | None = None  # where what was in the folder before is now
         self.ids = False  # whether the report says which case a point is
 
     @property
@@ -264,27 +267,46 @@ class Outcome:
             "audit": run.learner.ledger.audit,
             "options": run.options,
             "seconds": run.seconds,
+            "learner_digest": self.learner_digest,
+            "kept_in": self.kept_in,
         }
 
-    def write(self, folder: Path | str, report: Callable[[Bill, Path], object] | None = None) -> None:
-        """Decisions, learner, columns, the page of a `report`, and last the summary: then all is there.
+    def write(
+        self,
+        folder: Path | str,
+        report: Callable[[Bill, Path], object] | None = None,
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        """Decisions, learner, columns, the page of a `report` and the summary: all of them, or nothing.
 
-        `report` is `breakeven.report.write_bill`, or nothing where no page is wanted.
+        `report` is `breakeven.report.write_bill`, or nothing where no page is wanted. A folder whose learner
+        has gone on since its bill was written is refused, unless with `overwrite` it is kept beside the new
+        one, under another name.
         """
         folder = Path(folder)
-        check_folder(folder)
-        (folder / SUMMARY_FILE).unlink(missing_ok=True)
-        files.write_by(folder, DECISIONS_FILE, lambda file: _sink(self.run.decisions, file.name))
-        save_bill(folder, self.learner, self.columns)
-        self.write_again(folder, report)
+        files.check_folder(folder)
+        with files.claimed(folder):
+            check_folder(folder, overwrite=overwrite, option=self.run.cases.option)
+            if has_gone_on(folder):
+                self.kept_in = str(files.set_aside(folder))
+            with files.staged(folder, last=SUMMARY_FILE) as stage:
+                files.write_by(stage, DECISIONS_FILE, lambda file: _sink(self.run.decisions, file.name))
+                save_bill(stage, self.learner, self.columns)
+                self.learner_digest = digest_of(stage)
+                self._say(stage, folder, report)
 
     def write_again(self, folder: Path | str, report: Callable[[Bill, Path], object] | None = None) -> None:
         """The page and the summary only: there is more to say of the same decisions."""
         folder = Path(folder)
+        with files.staged(folder, last=SUMMARY_FILE) as stage:
+            self._say(stage, folder, report)
+
+    def _say(self, stage: Path, folder: Path, report: Callable[[Bill, Path], object] | None) -> None:
         self.folder = str(folder)
         if report is not None:
-            report(self.bill, folder)
-        files.write(folder, SUMMARY_FILE, msgspec.json.format(msgspec.json.encode(self.summary())))
+            report(self.bill, stage)
+        files.write(stage, SUMMARY_FILE, msgspec.json.format(msgspec.json.encode(self.summary())))
 
 
 def _numbers(row: BillRow) -> list[str]:
@@ -302,18 +324,26 @@ class _Mark(msgspec.Struct):
     options: dict[str, Any]
 
 
-def check_folder(folder: Path) -> None:
-    """Make a folder, and raise where nothing can be written to it, or where a summary is not one of ours."""
+def check_folder(folder: Path, *, overwrite: bool = False, option: OptionWords = as_argument) -> None:
+    """Make a folder, and raise where nothing can be written to it, or where something would be lost.
+
+    That is so where a summary is not one of ours, and where the learner has gone on since.
+    """
     files.check_folder(folder)
-    if not (folder / SUMMARY_FILE).exists():
-        return
-    try:
-        msgspec.json.decode((folder / SUMMARY_FILE).read_bytes(), type=_Mark)
-    except (OSError, ValueError) as error:
+    if (folder / SUMMARY_FILE).exists():
+        try:
+            msgspec.json.decode((folder / SUMMARY_FILE).read_bytes(), type=_Mark)
+        except (OSError, ValueError) as error:
+            raise files.UnwritableFolder(
+                f"{folder}: expected a new folder, or that of a bill, got one whose {SUMMARY_FILE} is "
+                "something else; choose another"
+            ) from error
+    if has_gone_on(folder) and not overwrite:
         raise files.UnwritableFolder(
-            f"{folder}: expected a new folder, or that of a bill, got one whose {SUMMARY_FILE} is something "
-            "else; choose another"
-        ) from error
+            f"{folder}: expected a new folder, or a learner as its bill left it, got one that has gone on "
+            "since, or whose bill is not finished; choose another folder, or say "
+            f"{option('overwrite')}, which keeps what is there under another name"
+        )
 
 
 def _sink(decisions: pl.LazyFrame, path: str) -> None:

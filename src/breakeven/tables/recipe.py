@@ -270,6 +270,6 @@ def measured_from(learner: Learner) -> str:
         case "repeats":
             return f"pooled within types from {first}"
     return (
-        f"the spread of {first}: no two of one type differ, so it may be too large; give --noise-std if you "
+        f"the spread of {first}: no two of one type differ, so it may be too large; give the noise if you "
         "know it"
     )

@@ -168,9 +168,10 @@ def about_answers(run: TableRun) -> str:
 
 def about_turns(run: TableRun) -> list[str]:
     """That labels were taken for yes and no, or for numbers again, where nobody had said what they are."""
+    option = run.cases.option
     return [
         f"After case {round:,} all labels bought were 0 or 1: they count as no and yes from there on. Say "
-        "--yes-no if they are, or --labels numbers."
+        f"{option('labels', 'yes/no')} if they are, or {option('labels', 'numbers')}."
         if kind == "yes/no"
         else f"With case {round:,} a label came that is neither 0 nor 1: labels are numbers from there on."
         for round, kind in run.turns
@@ -211,7 +212,7 @@ def about_copies(run: TableRun, seeds: Cases | None) -> list[str]:
     which = f"{listed(copies)} {'gives' if len(copies) == 1 else 'give'}"
     return [
         f"{which} every label exactly, as far as the {len(labels):,} known labels show: a feature that is "
-        "not known before the label must be left out (--features)."
+        f"not known before the label must be left out ({cases.option('features')})."
     ]
 
 

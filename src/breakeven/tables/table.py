@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.beliefs.gp import KernelName
 from breakeven.errors import BreakevenError
-from breakeven.tables.options import Labels, Missing, Options, RuleName
+from breakeven.errors.installing import how_to_install
+from breakeven.rows.reading import DecimalSign
+from breakeven.tables.options import Labels, LocalDates, Missing, Options, RuleName
 from breakeven.values import Labeller
 
 if TYPE_CHECKING:
@@ -25,9 +27,7 @@ def check_polars() -> None:
     try:
         import polars  # noqa: F401  (whether it can be imported is the question)
     except ImportError as error:
-        raise MissingPolars(
-            "polars is needed to read tables; install it with `pip install 'breakeven[tables]'`"
-        ) from error
+        raise MissingPolars(f"polars is needed to read tables; {how_to_install('tables')}") from error
 
 
 def from_table(
@@ -60,6 +60,11 @@ def from_table(
     false_alarm_cost: float | None = None,
     delay: int = 0,
     missing: Missing | None = None,
+    decimal: DecimalSign | None = None,
+    dates: LocalDates | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    query: str | None = None,
     seed: int = 0,
     currency: str = "",
     unit: str = "",
@@ -70,11 +75,11 @@ def from_table(
     cores: int | None = None,
     seed_labels: Any = None,
 ) -> "Outcome":
-    """What paying for labels only when they are worth it would have cost, on a polars or pandas frame.
+    """What paying for labels only when they are worth it would have cost, on a table of past cases.
 
-    `label` names the column of labels, and `cost` is what one costs. The other options are those of
-    `breakeven simulate`, which `breakeven.tables.options.Options` describes. `seed_labels` is a frame of
-    labels already owned.
+    `df` is a frame of polars or pandas, the path of a file, or the address of a database. `label` names the
+    column of labels, and `cost` is what one costs. The other options are those of `breakeven simulate`, which
+    `breakeven.tables.options.Options` describes. `seed_labels` is a table of labels already owned.
 
     >>> import polars as pl
     >>> past = pl.DataFrame({"age": range(40), "score": [2.0 * age for age in range(40)]})
@@ -110,6 +115,11 @@ def from_table(
         false_alarm_cost=false_alarm_cost,
         delay=delay,
         missing=missing,
+        decimal=decimal,
+        dates=dates,
+        encoding=encoding,
+        sheet=sheet,
+        query=query,
         seed=seed,
         currency=currency,
         unit=unit,
@@ -121,8 +131,9 @@ def from_table(
     )
     check_polars()
     from breakeven.tables.simulation import carry_out, read_both
-    from breakeven.tables.sources import framed
+    from breakeven.tables.sources import Access, any_table
 
-    seeds = None if seed_labels is None else framed("the seed labels", seed_labels)
-    cases, owned = read_both(framed("the frame", df), options, seeds)
+    access = Access(sheet, query, encoding)
+    seeds = None if seed_labels is None else any_table("the seed labels", seed_labels, access.of_seeds)
+    cases, owned = read_both(any_table("the frame", df, access), options, seeds)
     return carry_out(cases, options, seeds=owned)

@@ -178,7 +178,7 @@ class Matern(Stationary, msgspec.Struct, frozen=True, tag=True):
 
 Kernel = SquaredExponential | Matern
 
-KernelName = Literal["se", "matern32", "matern52"]
+KernelName = Literal["se", "matern32", "matern52"]  # the same on the command line, in Python and in adapters
 
 SMOOTHNESS: dict[KernelName, float] = {"se": inf, "matern32": 1.5, "matern52": 2.5}
 
@@ -272,9 +272,12 @@ class Parameters(msgspec.Struct, frozen=True):
 
 
 def checked_kernel(kernel: Any, dim: int) -> Kernel:
-    """The kernel, if it is one for points of this dimension."""
+    """The kernel, by itself or by its name, if it is one for points of this dimension."""
+    if isinstance(kernel, str) and kernel in SMOOTHNESS:
+        return kernel_named(kernel, (1.0,) * dim)
     if not isinstance(kernel, SquaredExponential | Matern):
-        expect.refuse("kernel", "a SquaredExponential or a Matern", kernel)
+        names = ", ".join(map(repr, SMOOTHNESS))
+        expect.refuse("kernel", f"a SquaredExponential, a Matern, or one of {names}", kernel)
     if isinstance(kernel.lengthscale, tuple) and len(kernel.lengthscale) != dim:
         expect.refuse("kernel", f"one lengthscale, or one for each of {dim} dimensions", kernel.lengthscale)
     return kernel

@@ -21,6 +21,7 @@ from breakeven.beliefs.gp.fitting import run_job
 from breakeven.beliefs.gp.kernels import (
     LASTING,
     Kernel,
+    KernelName,
     Parameters,
     SquaredExponential,
     checked_kernel,
@@ -94,7 +95,7 @@ class GaussianProcess(NumberRows):
         self,
         dim: int,
         noise_std: float | None,
-        kernel: Kernel | None = None,
+        kernel: Kernel | KernelName | None = None,
         mean: float | Literal["fit"] = 0.0,
         fit: FitSchedule = None,
         capacity: Literal["exact", "auto"] = "exact",
@@ -583,7 +584,9 @@ def _checked_forgetting(value: Any) -> float | Literal["fit"] | None:
     return expect.positive("forgetting", value)
 
 
-def untuned(dim: int, noise_std: float | None = None, kernel: Kernel | None = None) -> GaussianProcess:
+def untuned(
+    dim: int, noise_std: float | None = None, kernel: Kernel | KernelName | None = None
+) -> GaussianProcess:
     """A process that learns all it needs from its labels, for points of any scale and streams of any length.
 
     >>> belief = untuned(2)
