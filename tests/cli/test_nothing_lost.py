@@ -95,7 +95,7 @@ def test_files_are_there_though_what_is_printed_finds_no_room(breakeven, own, wo
 
 
 def no_large_files():
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
 
 
 def test_a_full_disk_is_one_line_and_nothing_half_written(breakeven, own, words):
