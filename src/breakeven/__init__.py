@@ -6,11 +6,9 @@ label is worth its price, and predicts either way. Start with `algorithm1` (type
 
 from breakeven import starting as starting  # isort: skip  # Ctrl-C is heard before all that takes time
 
-import sys
 from importlib import import_module
 from logging import NullHandler as _NullHandler
 from logging import getLogger as _getLogger
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,8 +41,8 @@ if TYPE_CHECKING:
         Value,
         VariableUncertainty,
     )
-    from breakeven.simulate import Trace, simulate
     from breakeven.tables import from_table
+    from breakeven.trace import Trace, simulate
     from breakeven.values import Decision, Explanation, Labeller, Prediction, Verdict, View
 
 __all__ = [
@@ -89,7 +87,7 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_HOMES: dict[str, tuple[str, ...]] = {
+_HOMES: dict[str, tuple[str, ...]] = {  # where each name is loaded from, when it is first asked for
     "breakeven.beliefs": (
         "Averaged",
         "AveragedShares",
@@ -118,40 +116,22 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "Value",
         "VariableUncertainty",
     ),
-    "breakeven.simulate": ("Trace", "simulate"),
+    "breakeven.trace": ("Trace", "simulate"),
     "breakeven.tables": ("from_table",),
     "breakeven.values": ("Decision", "Explanation", "Labeller", "Prediction", "Verdict", "View"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Everything is loaded when it is first asked for: the command line answers --help without NumPy."""
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    if name in ("errors", "theory"):
-        return import_module(f"breakeven.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """What is exported, loaded when it is first asked for: the command line answers --help without NumPy."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names), None)
+    return import_module(f"{__name__}.{name}") if home is None else getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
-
-class _Package(ModuleType):
-    """The package itself: `simulate` is the function, also once the module of that name is loaded.
-
-    As soon as values are loaded they know how to draw themselves.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "simulate" and isinstance(value, ModuleType):
-            value = value.simulate
-        super().__setattr__(name, value)
-        if name == "values":
-            import_module("breakeven.notebook").connect()
-
-
-sys.modules[__name__].__class__ = _Package
 
 _getLogger(__name__).addHandler(_NullHandler())  # who wants messages says so; without that there are none

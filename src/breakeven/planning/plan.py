@@ -18,7 +18,7 @@ from breakeven.learner import Learner
 from breakeven.planning.prospect import Prospect, Proven, proven, stream_of
 from breakeven.planning.streams import Stream
 from breakeven.rules import Audit, Budget, Draws, Never, RandomSelect, Rule, Threshold, Value, checked
-from breakeven.simulate import simulate
+from breakeven.trace import simulate
 from breakeven.values import EVEN, BillRow, Sweep, counted, expected_error
 from breakeven.values.bill import (
     AT_RANDOM,
