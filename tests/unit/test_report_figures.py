@@ -209,7 +209,8 @@ def test_without_matplotlib_the_message_says_how_to_get_it(tmp_path, monkeypatch
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(
-        MissingMatplotlib, match=r"install it with `pip install 'breakeven\[report\]'`$"
+        MissingMatplotlib,
+        match=r"install it with `pip install '\.\[report\]'` in the folder of breakeven's sou",
     ) as caught:
         write_figure(figure(chart(line())), tmp_path)
     assert isinstance(caught.value, BreakevenError)
