@@ -141,7 +141,7 @@ class Averaged(LabelledRows):
             counted = np.flatnonzero(weights > COMPONENT)
             self._targets, self._who = np.divmod(counted, len(posterior.members))
             self._weights = weights[counted] / weights[counted].sum()
-            self._spreads = self._widened * posterior.spreads[self._targets, self._who]
+            self._spreads = self._retreats.widened * posterior.spreads[self._targets, self._who]
             self._tamed = int(np.searchsorted(self._targets, TAMED))  # the first tamed component
             self._degrees = posterior.degrees
             self._nodes = nodes(self._degrees)

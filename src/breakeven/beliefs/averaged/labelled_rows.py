@@ -8,9 +8,7 @@ come, so their time is now, renewed whenever it has grown by a twentieth.
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
-import msgspec
 import numpy as np
-from msgspec import Struct
 
 from breakeven.beliefs.averaged.members import Frame, Member
 from breakeven.beliefs.averaged.proposing import Moments, checked_count
@@ -22,6 +20,7 @@ from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.kernels import Matern
 from breakeven.beliefs.gp.solver import KeyList, read_keys
 from breakeven.beliefs.number_rows import LARGEST_DIM, NumberRows
+from breakeven.beliefs.retreats import RowsRetreats
 from breakeven.beliefs.similarity import Hearing, nearest
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
@@ -39,17 +38,6 @@ class AwaitedLabel(NamedTuple):
     key: int | None
     row: Array
     noise_std: float | None
-
-
-class RowsRetreat(Struct):
-    """What a belief did when a label, named by its key, refuted it: labels set aside, and claims widened.
-
-    `widened` is the factor, 1 once a fit has ended it.
-    """
-
-    key: int
-    labels: list[tuple[Key, list[float], float | None, float]]
-    widened: float
 
 
 class LabelledRows(NumberRows):
@@ -76,8 +64,7 @@ class LabelledRows(NumberRows):
         self._members: list[Member] = []
         self._fitted_at = 0
         self._changes = 0
-        self._widened = 1.0  # by how much claims are wider than labels say
-        self._retreats: list[RowsRetreat] = []
+        self._retreats = RowsRetreats()
 
     # -- what a subclass does ----------------------------------------------------------------------
 
@@ -234,10 +221,7 @@ class LabelledRows(NumberRows):
 
     def correct(self, key: Key, point: Any, old: float, new: float) -> None:
         """A label told earlier changes its value."""
-        if (aside := self._set_aside(key)) is not None:
-            labels, i = aside
-            labels[i] = (*labels[i][:3], new)
-        else:
+        if not self._retreats.correct(key, new):
             self._labels[self._keys.place(key)] = new
             self._relearn()
 
@@ -245,10 +229,7 @@ class LabelledRows(NumberRows):
         """A label goes, awaited or told."""
         if y is None:
             self._no_longer_awaited(key)
-        elif (aside := self._set_aside(key)) is not None:
-            labels, i = aside
-            del labels[i]
-        else:
+        elif self._retreats.take(key) is None:
             self._remove(key)
 
     def _remove(self, key: Key) -> tuple[Array, float | None]:
@@ -269,10 +250,8 @@ class LabelledRows(NumberRows):
 
     def reopen(self, key: Key, point: Any, y: float) -> None:
         """A label told earlier is awaited again."""
-        if (aside := self._set_aside(key)) is not None:
-            labels, i = aside
-            _, x, noise_std, _ = labels.pop(i)
-            row = np.array(x)
+        if (aside := self._retreats.take(key)) is not None:
+            _, row, noise_std, _ = aside
         else:
             row, noise_std = self._remove(key)
         self._awaited.append(AwaitedLabel(key, row, noise_std))
@@ -280,17 +259,13 @@ class LabelledRows(NumberRows):
 
     def release(self, key: Key) -> None:
         """Nobody will name this label any more."""
-        if (aside := self._set_aside(key)) is not None:
-            labels, i = aside
-            labels[i] = (None, *labels[i][1:])
-        else:
+        if not self._retreats.released(key):
             self._keys.release(key)
-        self._retreats = [one for one in self._retreats if one.key != key]
 
     def detach(self) -> None:
         """Begin a new stream: labels lose their keys, awaited ones go."""
         self._keys = KeyList([None] * self.labels)
-        self._awaited, self._retreats = [], []
+        self._awaited, self._retreats = [], RowsRetreats(before=self._retreats.widened)
         self._await()
 
     # -- tests of its claims -------------------------------------------------------------------------
@@ -316,9 +291,7 @@ class LabelledRows(NumberRows):
         """
         assert key is not None
         told = zip(self._keys.all, self._rows, self._noises, self._labels, strict=True)
-        aside = [(one, x.tolist(), noise, y) for one, x, noise, y in list(told)[:outdated]]
-        self._retreats = [*self._retreats, RowsRetreat(key, aside, widened)]
-        self._widened *= widened
+        self._retreats.set_aside(key, list(told)[:outdated], widened)
         if outdated:
             self._keys = KeyList(list(self._keys.all)[outdated:])
             for column in (self._rows, self._labels, self._noises):
@@ -333,30 +306,13 @@ class LabelledRows(NumberRows):
 
         Where a later alarm still stands, what lies before its change stays aside.
         """
-        place = next(i for i, one in enumerate(self._retreats) if one.key == key)
-        retreat, later = self._retreats[place], self._retreats[place + 1 :]
-        self._retreats = [one for one in self._retreats if one is not retreat]
-        self._widened /= retreat.widened
-        standing = next((one for one in later if one.labels), None)
-        if standing is not None:
-            standing.labels[:0] = retreat.labels
-        elif retreat.labels:
-            self._keys = KeyList([*(one for one, _, _, _ in retreat.labels), *self._keys.all])
-            self._rows[:0] = [np.array(x) for _, x, _, _ in retreat.labels]
-            self._noises[:0] = [noise for _, _, noise, _ in retreat.labels]
-            self._labels[:0] = [y for _, _, _, y in retreat.labels]
+        labels = self._retreats.come_back(key)
+        if labels:
+            keys, rows, noises, values = zip(*labels, strict=True)
+            self._keys = KeyList([*keys, *self._keys.all])
+            self._rows[:0], self._noises[:0], self._labels[:0] = rows, noises, values
             self._fitted_at, self._changes = 0, self.labels
         self._begin_anew()
-
-    def _set_aside(self, key: Key) -> tuple[list[Any], int] | None:
-        """Where the label with this key was set aside: among which labels, and its place; None if nowhere."""
-        places = [
-            (one.labels, i)
-            for one in self._retreats
-            for i, label in enumerate(one.labels)
-            if key is not None and label[0] == key
-        ]
-        return places[0] if places else None
 
     # -- fitting and keeping -----------------------------------------------------------------------
 
@@ -390,9 +346,7 @@ class LabelledRows(NumberRows):
         """Other members are there, found with this number of labels."""
         labels = self.labels if labels is None else expect.whole("labels", labels)
         self._fitted_at, self._changes = labels, abs(self.labels - labels)
-        self._widened = 1.0
-        for retreat in self._retreats:
-            retreat.widened = 1.0
+        self._retreats.end_widening()
         self._begin_anew()
 
     @classmethod
@@ -416,8 +370,8 @@ class LabelledRows(NumberRows):
             "kept_at": self._kept_at,
             "fitted_at": self._fitted_at,
             "changes": self._changes,
-            "widened": self._widened,
-            "retreats": msgspec.to_builtins(self._retreats),
+            "retreats": self._retreats.plain(),
+            "widened_before": self._retreats.before,
         }
 
     def load_rows(self, state: dict[str, Any]) -> None:
@@ -442,10 +396,8 @@ class LabelledRows(NumberRows):
         if len(self._noises) != count:
             raise ValueError("expected a noise for every label")
         self._fitted_at, self._changes = checked_count(state["fitted_at"]), checked_count(state["changes"])
-        self._widened = expect.positive("widened", state.get("widened", 1.0))
-        self._retreats = msgspec.convert(state.get("retreats", []), list[RowsRetreat])
-        for x in (label[1] for one in self._retreats for label in one.labels):
-            expect.vector("x", x, self.dim + 1)
+        before = state.get("widened_before", 1.0)
+        self._retreats = RowsRetreats.of(state.get("retreats", []), self.dim + 1, before)
 
     def _row_of(self, blob: bytes) -> Array:
         """A row from its bytes; one that was written before rows had a time is of the first arrival."""

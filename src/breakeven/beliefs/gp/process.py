@@ -1,7 +1,7 @@
 """The belief that f is a Gaussian process: checks, answers, labels, and the schedule of fits.
 
-What it needs from linear algebra is a solver; `capacity.py` chooses it. What it gives up when its claims are
-refuted is in `retreats.py`, and how its parameters are found in `fitting.py`.
+What it needs from linear algebra is a solver; `capacity.py` chooses it. How its parameters are found is in
+`fitting.py`, and which labels lie before a change in `outdated_labels.py`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,10 +28,11 @@ from breakeven.beliefs.gp.kernels import (
     checked_parameters,
 )
 from breakeven.beliefs.gp.likelihood import Prior
+from breakeven.beliefs.gp.outdated_labels import labels_before_change
 from breakeven.beliefs.gp.reservoir import Reservoir, lesson_share, saving
-from breakeven.beliefs.gp.retreats import Retreats, labels_before_change
 from breakeven.beliefs.gp.solver import BlockLooks, Solved, SolvedView, Solver, own_variance
 from breakeven.beliefs.number_rows import LARGEST_DIM, NumberRows
+from breakeven.beliefs.retreats import RowsRetreats
 from breakeven.beliefs.similarity import Hearing, nearest
 from breakeven.errors import expect
 from breakeven.values import (
@@ -134,9 +135,9 @@ class GaussianProcess(NumberRows):
         self._fitted = False  # to enough labels to say how large errors are
         self._fitted_at = 0  # labels that the last fit looked at
         self._changes = 0  # labels told, withdrawn and reopened since
-        self._retreats = Retreats()
+        self._retreats = RowsRetreats()
         self._choice = SolverChoice(self.tolerance)
-        self._first = self._start()
+        self._first = self._found = self._start()  # as found by the last fit, before alarms widened them
         self.solver: Solver = ExactSolver(self._width, self._first)
         self._note_parameters()
 
@@ -392,7 +393,7 @@ class GaussianProcess(NumberRows):
 
     def release(self, key: Key) -> None:
         """Nobody will name this label any more."""
-        if not self._retreats.release(key):
+        if not self._retreats.released(key):
             self.solver.release(key)
 
     # -- tests of its claims ---------------------------------------------------------------------
@@ -421,22 +422,26 @@ class GaussianProcess(NumberRows):
         change is found.
         """
         assert key is not None
-        labels, before = self.solver.told_labels(), self.parameters
-        self._retreats.begin(key, labels[:outdated], before)
-        fresh = outdated and self.fit_schedule is None
-        self._rebuild(self._first if fresh else before.scaled(widened), labels[outdated:])
+        labels = self.solver.told_labels()
+        anew = outdated > 0 and self.fit_schedule is None
+        self._retreats.set_aside(key, labels[:outdated], 1.0 if anew else widened, anew=anew)
+        self._rebuild(labels[outdated:])
         self._changes += outdated
         if outdated and (kept := self.solver.reservoir):
             self.solver.watch(Reservoir(self._width, EvenSample(kept.most)))
 
     def return_to(self, key: Key) -> None:
-        """Take back labels and parameters that were given up because of this label."""
-        labels, parameters = self._retreats.end(key)
-        given_up = checked_parameters(parameters, self.dim, self.forgetting)
-        self._rebuild(given_up, labels + self.solver.told_labels())
+        """Take back labels and claims that were given up because of this label.
+
+        Where a later alarm still stands, what lies before its change stays aside.
+        """
+        labels = self._retreats.come_back(key)
+        self._rebuild(labels + self.solver.told_labels())
         self._changes += len(labels)
 
-    def _rebuild(self, parameters: Parameters, labels: list[Label]) -> None:
+    def _rebuild(self, labels: list[Label]) -> None:
+        """Begin anew with these labels, and claims as wide as the alarms that stand make them."""
+        parameters = self._found.scaled(self._retreats.widened)
         self.solver = self._choice.rebuilt(self.solver, self._width, parameters, labels)
         self._choose_solver()
         self._note_parameters()
@@ -501,6 +506,8 @@ class GaussianProcess(NumberRows):
         if np.any(self._outdated()):
             self.solver.drop(self._outdated())
         self.solver.adopt(fitted)
+        self._found = fitted
+        self._retreats.end_widening()
         self._choose_solver()
         self._fitted, self._changes = self._fitted or labels >= ENOUGH_TO_FIT, changes
         self._fitted_at = max(labels - (before - self.labels), 0)  # without those dropped just now
@@ -524,7 +531,7 @@ class GaussianProcess(NumberRows):
     def detach(self) -> None:
         """Begin a new stream: labels lose their keys, awaited ones go."""
         self.solver.detach()
-        self._retreats = Retreats()
+        self._retreats = RowsRetreats(before=self._retreats.widened)
 
     @classmethod
     def of(cls, config: dict[str, Any]) -> Self:
@@ -557,9 +564,11 @@ class GaussianProcess(NumberRows):
             "changes": self._changes,
             "tried_at": self._choice.tried_at,
             "parameters": self.parameters.plain(),
+            "found": self._found.plain(),
             "kind": self.solver.kind,
             "solver": self.solver.state(),
             "retreats": self._retreats.plain(),
+            "widened_before": self._retreats.before,
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -567,12 +576,14 @@ class GaussianProcess(NumberRows):
         counts = [expect.whole(name, state[name]) for name in ("clock", "fitted_at", "changes", "tried_at")]
         fitted = expect.truth("fitted", state["fitted"])
         parameters = checked_parameters(state["parameters"], self.dim, self.forgetting)
-        retreats = Retreats.of(state.get("retreats", []), self.dim, self.forgetting)
+        found = checked_parameters(state.get("found", state["parameters"]), self.dim, self.forgetting)
+        before = state.get("widened_before", 1.0)
+        retreats = RowsRetreats.of(state.get("retreats", []), self._width, before)
         solver, kind = self.solver, state["kind"]
         if solver.kind != kind:
             solver = self._choice.make(kind, self._width, parameters)
         solver.load(state["solver"], parameters)  # all or nothing
-        self.solver, self._fitted, self._retreats = solver, fitted, retreats
+        self.solver, self._fitted, self._found, self._retreats = solver, fitted, found, retreats
         self._clock, self._fitted_at, self._changes, self._choice.tried_at = counts
         self._note_parameters()
 

@@ -6,15 +6,16 @@ their sums by type are all that is needed of them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import log, pi
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from msgspec import Struct
+from msgspec import field
 
 from breakeven.beliefs.belief import Key
 from breakeven.beliefs.change import best_split
+from breakeven.beliefs.retreats import Retreat, Retreats
 from breakeven.beliefs.types.tallies import Tally
 from breakeven.beliefs.types.type_names import stored_type_name
 from breakeven.beliefs.types.weighing import TypePrior
@@ -27,16 +28,21 @@ Sum = tuple[int, ExactSum]  # how many labels of a type, and their sum
 Evidence = Callable[[list[Told], dict[Any, Sum]], Array]  # of the first k labels, given older ones
 
 
-class TypeRetreat(Struct):
-    """What was given up when a label, named by its key, refuted the belief.
+class TypeRetreat(Retreat):
+    """A retreat whose labels are kept by their keys, and older ones as sums by type."""
 
-    Labels told, by key, and sums by type of older ones; and how wide claims were before.
-    """
+    labels: dict[int, Told] = field(default_factory=dict)
+    older: list[tuple[Any, int, tuple[float, ...]]] = field(default_factory=list)
 
-    key: int
-    labels: dict[int, Told]
-    older: list[tuple[Any, int, tuple[float, ...]]]
-    widened: float
+    @property
+    def found_change(self) -> bool:
+        """Whether labels or sums of labels from before a change are set aside."""
+        return bool(self.labels or self.older)
+
+    def join(self, later: Self) -> None:
+        """Give labels and sums to a later retreat."""
+        later.labels, later.older = self.labels | later.labels, [*self.older, *later.older]
+        self.labels, self.older = {}, []
 
 
 class History:
@@ -49,9 +55,9 @@ class History:
     {7: ('flu', 38.5)}
     """
 
-    def __init__(self) -> None:
+    def __init__(self, widened: float = 1.0) -> None:
         self.labels: dict[int, Told] | None = None
-        self.retreats: list[TypeRetreat] = []
+        self.retreats: Retreats[TypeRetreat] = Retreats(before=widened)
 
     def remember(self, *, labels: bool) -> None:
         """Remember labels from now on, or no longer."""
@@ -81,20 +87,19 @@ class History:
 
     def release(self, key: Key) -> None:
         """Nobody will name this label any more; what was set aside because of it is gone for good."""
-        for one in self.retreats:
+        for one in self.retreats.all:
             if key in one.labels:
                 name, y = one.labels.pop(key)
                 one.older.append((name, 1, NO_SUM.plus(y).parts))
                 break
         else:
             self.leave(key)
-        if self.retreats:
-            self.retreats = [one for one in self.retreats if one.key != key]
+        self.retreats.release(key)
 
     def _place(self, key: Key) -> dict[int, Told] | None:
         if self.labels is not None and key in self.labels:
             return self.labels
-        return next((one.labels for one in self.retreats if key in one.labels), None)
+        return next((one.labels for one in self.retreats.all if key in one.labels), None)
 
     def older(self, tallies: dict[Any, Tally]) -> dict[Any, Sum]:
         """The labels of each type that are not remembered: how many, and their exact sum."""
@@ -116,18 +121,21 @@ class History:
 
     def state(self) -> dict[str, Any] | None:
         """As plain data; None where there is nothing to keep."""
-        if self.labels is None and not self.retreats:
+        if self.labels is None and not self.retreats.all:
             return None
         labels = None if self.labels is None else [(key, *one) for key, one in self.labels.items()]
         retreats = [
-            (one.key, [(key, *told) for key, told in one.labels.items()], one.older, one.widened)
-            for one in self.retreats
+            (one.key, [(key, *told) for key, told in one.labels.items()], one.older, one.widened, one.anew)
+            for one in self.retreats.all
         ]
-        return {"labels": labels, "retreats": retreats}
+        return {"labels": labels, "retreats": retreats, "widened_before": self.retreats.before}
 
-    def load(self, state: dict[str, Any] | None, tallies: dict[Any, Tally]) -> None:
-        """Take up what `state` gave; raises where it does not fit the labels of the types."""
-        self.labels, self.retreats = None, []
+    def load(self, state: dict[str, Any] | None, tallies: dict[Any, Tally], widened: float) -> None:
+        """Take up what `state` gave; raises where it does not fit the labels of the types.
+
+        What was written before alarms could be taken back in any order keeps its claims as they are.
+        """
+        self.labels, self.retreats = None, Retreats(before=widened)
         if state is None:
             return
         if state["labels"] is not None:
@@ -135,11 +143,18 @@ class History:
             counts = Counter(name for name, _ in self.labels.values())
             if any(name not in tallies or tallies[name].told < count for name, count in counts.items()):
                 raise ValueError("expected labels that are among those of their types")
-        for key, labels, older, widened in state["retreats"]:
-            sums = [(stored_type_name(name), _count(told), _floats(parts)) for name, told, parts in older]
-            self.retreats.append(
-                TypeRetreat(_count(key), _read(labels), sums, expect.positive("widened", widened))
-            )
+        self.retreats = Retreats(map(_retreat, state["retreats"]), state.get("widened_before", widened))
+
+
+def _retreat(row: Sequence[Any]) -> TypeRetreat:
+    """A retreat as `state` gave it."""
+    key, labels, older, *claims = row
+    sums = [(stored_type_name(name), _count(told), _floats(parts)) for name, told, parts in older]
+    retreat = TypeRetreat(None if key is None else _count(key), _read(labels), older=sums)
+    if len(claims) == 2:
+        retreat.widened = expect.positive("widened", claims[0])
+        retreat.anew = expect.truth("anew", claims[1])
+    return retreat
 
 
 def _read(rows: Iterable[Any]) -> dict[int, Told]:

@@ -349,8 +349,8 @@ class TypeMeans(TypeBelief):
         self._tallies = self._labels.tallies
         if state["found"] is not None:
             self._take(self._checked_found(state["found"]))
-        self._history.load(state.get("history"), self._tallies)
         self._widen_to(expect.positive("widened", state.get("widened", 1.0)))
+        self._history.load(state.get("history"), self._tallies, self._widened)
         self.across.load(state["learnt"])
         if self._searching:
             self._lean_on_labels()

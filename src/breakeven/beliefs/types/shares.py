@@ -293,8 +293,8 @@ class TypeShares(TypeBelief):
         """Take up a state that `state` gave."""
         self._labels.load(state, self._unlabelled)
         self._tallies = self._labels.tallies
-        self._history.load(state.get("history"), self._tallies)
         self._widened = expect.positive("widened", state.get("widened", 1.0))
+        self._history.load(state.get("history"), self._tallies, self._widened)
         mean, strength, types = state["learnt"] or (self.prior.mean, self.prior.strength, 0)
         self._fitted_at = expect.whole("types", types)
         self._believe(expect.probability("prior_mean", mean), expect.positive("prior_strength", strength))

@@ -144,7 +144,7 @@ class TypeBelief:
     def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
         """The last labels told of the same type: types know nothing of each other's cases."""
         name = self._type(point)
-        aside = {key for retreat in self._history.retreats for key in retreat.labels}
+        aside = {key for retreat in self._history.retreats.all for key in retreat.labels}
         alike = (
             NearLabel(key, self.plain(x), y, 0.0)
             for key, x, y in told
@@ -231,7 +231,7 @@ class TypeBelief:
     def detach(self) -> None:
         """Begin a new stream with what is known: labels lose their keys, awaited ones go."""
         self._labels.detach()
-        self._history = History()
+        self._history = History(self._widened)
         self._note_spread()
 
     # -- tests of its claims ---------------------------------------------------------------------
@@ -259,11 +259,12 @@ class TypeBelief:
         A scale lasts until a change is found.
         """
         assert key is not None
-        retreat = TypeRetreat(key, {}, [], self._widened)
-        self._history.retreats.append(retreat)
+        anew = outdated > 0
+        retreat = TypeRetreat(key, widened=1.0 if anew else widened, anew=anew)
+        self._history.retreats.begin(retreat)
         if outdated:
             self._set_aside(retreat, outdated)
-        self._widen_to(1.0 if outdated else self._widened * widened)
+        self._widen_to(self._history.retreats.widened)
 
     def _set_aside(self, retreat: TypeRetreat, outdated: int) -> None:
         remembered, older = self._history.labels or {}, self._history.older(self._tallies)
@@ -274,13 +275,15 @@ class TypeBelief:
         self._count_in(retreat, -1)
 
     def return_to(self, key: Key) -> None:
-        """Take back labels and claims that were given up because of this label."""
-        (retreat,) = (one for one in self._history.retreats if one.key == key)
-        self._history.retreats.remove(retreat)
+        """Take back labels and claims that were given up because of this label.
+
+        Where a later alarm still stands, what lies before its change stays aside.
+        """
+        retreat = self._history.retreats.end(key)
         if self._history.labels is not None:
             self._history.labels = retreat.labels | self._history.labels
         self._count_in(retreat, +1)
-        self._widen_to(retreat.widened)
+        self._widen_to(self._history.retreats.widened)
 
     def _count_in(self, retreat: TypeRetreat, sign: int) -> None:
         for name, told, parts in retreat.older:
