@@ -166,7 +166,7 @@ def test_an_ablation_has_a_column_for_each_variation_and_says_what_each_costs():
     assert row_of(section, "value-ablation", "branin-b100")["no lessons"] == 6.0
     assert row_of(section, "value-ablation", TYPES.name)["no prior"] is None
     assert section.text[1] == (
-        "Losses are so many times those of `Value` as it is, in the geometric mean: not later 1, "
+        "Losses as a multiple of those of `Value` as it is, in the geometric mean: not later 1, "
         "no lessons 1, no optimism 1, flat lengthscales 1, no prior 1, 5d labels first 1."
     )
 

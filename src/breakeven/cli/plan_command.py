@@ -71,7 +71,7 @@ def plan(
     per: Annotated[
         tuple[float, int] | None,
         typer.Option(
-            help="The most that is spent on labels in any stretch of so many arrivals, as MONEY ROUNDS.",
+            help="The most MONEY that is spent on labels in any ROUNDS arrivals in a row.",
             metavar="MONEY ROUNDS",
         ),
     ] = None,
@@ -79,7 +79,7 @@ def plan(
         float | None, typer.Option(help="Label this share of what the rule declines, at random.")
     ] = None,
     forgetting: Annotated[
-        float | None, typer.Option(help="After so many arrivals a label counts half, with --types.")
+        float | None, typer.Option(help="Arrivals after which a label counts half, with --types.")
     ] = None,
     labeller: Annotated[
         list[str] | None,
@@ -152,11 +152,7 @@ def _noise(noise_std: float | None, share: float | None, labellers: dict[str, La
 
 def _headline(found: "Plan") -> str:
     own = _own(found)
-    return (
-        headline(own, compared(own, found.rows))
-        .replace("You would have saved", "You would save")
-        .replace("would have been", "would be")
-    )
+    return headline(own, compared(own, found.rows), to_come=True)
 
 
 def _own(found: "Plan") -> "BillRow":

@@ -91,7 +91,7 @@ class Options(Struct, frozen=True, kw_only=True):
     per: Annotated[
         tuple[float, int] | None,
         Meta(
-            description="The most that is spent on labels in any stretch of so many cases, as MONEY CASES.",
+            description="The most MONEY that is spent on labels in any CASES cases in a row.",
             extra={"metavar": "MONEY CASES"},
         ),
     ] = None
@@ -112,7 +112,7 @@ class Options(Struct, frozen=True, kw_only=True):
     forgetting: Annotated[
         Number,
         Meta(
-            description="After so many cases a label counts half: for types, or with --kernel; the default "
+            description="Cases after which a label counts half: for types, or with --kernel; the default "
             "for features finds changes by itself."
         ),
     ] = None
@@ -171,7 +171,7 @@ class Options(Struct, frozen=True, kw_only=True):
     ] = True
     sweep_rows: Annotated[
         int,
-        Meta(description="Other costs are run on so many of the cases at most, where these have features."),
+        Meta(description="The most cases that other costs are run on, where these have features."),
     ] = 2_000
     trials: Annotated[int, Meta(description="Shuffled orders to run, too.")] = 0
     cores: Annotated[

@@ -19,7 +19,7 @@ from breakeven.tables.run import TableRun
 from breakeven.values import Chart, Figure, Mark, Refuted, Section, Standing
 from breakeven.values.bill import EVERYONE
 
-STRETCHES, CASES_A_STRETCH = 10, 20  # at most so many, of at least so many cases
+STRETCHES, CASES_A_STRETCH = 10, 20  # the most stretches, and the least cases in one
 LABELLED_SHARE, UNASKED_ERROR, HELD = "labels bought", "error where nobody asked", "95% intervals held"
 
 

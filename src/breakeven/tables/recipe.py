@@ -79,7 +79,7 @@ def start(cases: Cases, options: Options, seeds: Cases | None = None) -> Start:
 
 
 def of_rows(dim: int, options: Options) -> Belief:
-    """The belief for rows of so many numbers: an average of many kernels, unless one is named."""
+    """The belief for rows of `dim` numbers: an average of many kernels, unless one is named."""
     if options.kernel is None:
         return Averaged(dim, known_noise(options))
     kernel, noise = kernel_named(options.kernel, (1.0,) * dim), known_noise(options)

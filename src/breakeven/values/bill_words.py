@@ -7,7 +7,7 @@ from breakeven.values.amounts import amount
 from breakeven.values.bill import BillRow, BreakEven, Comparison, Crossing
 
 FEW_PERCENT = 0.1  # a smaller share is written with a decimal
-MANY_TIMES = 10.0  # from so many times as much on, a factor is easier to read than a percentage
+MANY_TIMES = 10.0  # as much: from there on a factor is easier to read than a percentage
 DOING = {
     "label everyone": "labelling everyone",
     "label no one": "labelling no one",
@@ -61,26 +61,31 @@ def doing(name: str) -> str:
     return name
 
 
-def headline(own: BillRow, found: Comparison | None, currency: str = "") -> str:
+def headline(own: BillRow, found: Comparison | None, currency: str = "", *, to_come: bool = False) -> str:
     """The bill in one sentence: what was saved against the cheapest simple way, or that this is cheaper.
+
+    The bill is of past cases, unless it is of cases `to_come`.
 
     >>> row = BillRow(name="breakeven", labels=1, spend=1.0, mean_error=0.0, total=60.0)
     >>> headline(row, Comparison(than="label no one", total=80.0, saved=20.0))
     'You would have saved 20 (25%) against the cheapest simple way, labelling no one'
     >>> headline(row, Comparison(than="label no one", total=45.0, saved=-15.0))
     'Labelling no one would have been cheaper: breakeven costs 15 more (33%)'
+    >>> headline(row, Comparison(than="label no one", total=45.0, saved=-15.0), to_come=True)
+    'Labelling no one would be cheaper: breakeven costs 15 more (33%)'
     """
+    cost, save, be = ("cost", "save", "be") if to_come else ("have cost", "have saved", "have been")
     if found is None:
-        return f"{own.name} would have cost {money(own.total, currency)}"
+        return f"{own.name} would {cost} {money(own.total, currency)}"
     way = doing(found.than)
     if found.saved > 0.0:
         saved = with_share(found.saved, found.total, currency)
-        return f"You would have saved {saved} against the cheapest simple way, {way}"
+        return f"You would {save} {saved} against the cheapest simple way, {way}"
     if found.saved == 0.0:
-        return f"You would have saved nothing: {way} costs the same"
+        return f"You would {save} nothing: {way} costs the same"
     share = share_in_words(found.saved, found.total).removeprefix("-")
     more = f"{money(-found.saved, currency)} more" + (f" ({share})" if share else "")
-    return f"{way[0].upper()}{way[1:]} would have been cheaper: {own.name} costs {more}"
+    return f"{way[0].upper()}{way[1:]} would {be} cheaper: {own.name} costs {more}"
 
 
 def break_even_words(found: BreakEven, rule: str, currency: str = "") -> list[str]:

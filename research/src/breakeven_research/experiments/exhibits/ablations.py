@@ -181,4 +181,4 @@ def _harm(rows: list[list[Cell]]) -> str:
         ratios = [float(row[place] or 0.0) / float(row[1] or 1.0) for row in rows if row[place] is not None]
         if ratios:
             words.append(f"{name} {geometric_mean(ratios):.3g}")
-    return f"Losses are so many times those of `Value` as it is, in the geometric mean: {', '.join(words)}."
+    return f"Losses as a multiple of those of `Value` as it is, in the geometric mean: {', '.join(words)}."

@@ -15,7 +15,6 @@ from breakeven_research.experiments.runs.trials import Results
 
 Ends = dict[str, float]  # by method
 Measure = Callable[[Bundle, Panel], float]
-ALGORITHMS = ("Algorithm 1", "Algorithm 2")
 BASELINES = ("Random Select", "VAR-UNCERTAINTY", "Naive Algorithm 1")
 CLOSE = 0.3  # "performs like" within so much
 WHY = {"hartmann": "; the mean is made by the trials whose fit ran to an optimum that buys many labels"}
