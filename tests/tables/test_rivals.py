@@ -187,8 +187,8 @@ def test_prices_beyond_what_can_be_computed_with_are_left_out(cost):
 
 def test_a_budget_that_cannot_pay_for_a_label_buys_none():
     cases, options = cases_of(smooth(100), cost=5.0, rule="variable", budget=20.0)
-    setting = rivals.Ground(cases=cases, sample=cases, options=options)
-    at = {one: rivals.OneCost(one).done(setting, rivals.Runner()).own.labels for one in (1.0, 16.0)}
+    task = rivals.Task(cases=cases, sample=cases, options=options)
+    at = {one: rivals.OneCost(one).done(task, rivals.Runner()).own.labels for one in (1.0, 16.0)}
     assert at[1.0] > at[16.0] == 0
 
 
@@ -208,10 +208,10 @@ def test_several_cores_find_the_same_to_the_bit():
 
 def test_an_error_over_there_is_one_here():
     cases, options = cases_of(smooth(30), cost=0.5)
-    setting = rivals.Ground(cases=cases, sample=cases, options=options)
+    task = rivals.Task(cases=cases, sample=cases, options=options)
     refused = rivals.OneRule("x", options.but(rule="value", budget=0.1))
     with (
-        workers.Crew(setting, 2, lambda rounds: None, lambda: False) as crew,
+        workers.Crew(task, 2, lambda rounds: None, lambda: False) as crew,
         pytest.raises(InvalidInput, match=r"total: expected at least 0.5, the cost of one label"),
     ):
         list(crew.results([refused, refused]))
@@ -219,8 +219,8 @@ def test_an_error_over_there_is_one_here():
 
 def test_a_crew_that_is_stopped_ends_its_workers():
     cases, options = cases_of(smooth(400), cost=0.5)
-    setting = rivals.Ground(cases=cases, sample=cases, options=options)
-    with workers.Crew(setting, 2, lambda rounds: None, lambda: True) as crew:
+    task = rivals.Task(cases=cases, sample=cases, options=options)
+    with workers.Crew(task, 2, lambda rounds: None, lambda: True) as crew:
         with pytest.raises(rivals.Stopped):
             list(crew.results([rivals.OneOrder(0), rivals.OneOrder(1)]))
         started = [one._process for one in crew._workers]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from breakeven.report import write_bill
 from breakeven.report.bill_numbers import facts
 from breakeven.report.bill_page import html
-from breakeven.values.bill import Bill, BillRow, Comparison, PricePoint, sweep_of
+from breakeven.values.bill import Bill, BillRow, Comparison, CostPoint, sweep_of
 from breakeven.values.bill_words import headline
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
 from tests.unit.reading import Reader
@@ -40,7 +40,7 @@ def sweep(costs=(0.625, COST, 40.0)):
         total = spend + error * CASES
         own = BillRow(name="breakeven", labels=labels[cost], spend=spend, mean_error=error, total=total)
         points.append(
-            PricePoint(
+            CostPoint(
                 label_cost=cost, own=own, everyone=cost * CASES, no_one=6.914 * CASES, at_random=1.1 * total
             )
         )
@@ -110,7 +110,7 @@ def evil_bill():
     chart = Chart(name='c"', title=EVIL, x_label=EVIL, y_label=EVIL, lines=lines)
     table = Table(name='t"', title=EVIL, columns=[EVIL], rows=[[EVIL]])
     evil = Figure(name='f"', title="Figure", charts=[chart], data=table, caption=EVIL)
-    points = [PricePoint(label_cost=cost, own=row(EVIL), everyone=1.0, no_one=2.0) for cost in (1.0, 2.0)]
+    points = [CostPoint(label_cost=cost, own=row(EVIL), everyone=1.0, no_one=2.0) for cost in (1.0, 2.0)]
     return Bill(
         title=EVIL,
         headline=EVIL,
@@ -303,9 +303,9 @@ def test_the_bill_at_every_label_cost_is_in_the_page(bill, page):
 def test_both_break_even_costs_are_drawn(bill):
     at = {"no_one": 30_000.0, "label_cost": 80.0, "everyone": 1e6}
     own = [row(total=total) for total in (20_000.0, 60_000.0)]
-    points = [PricePoint(**{**at, "own": own[0], "label_cost": 1.0, "everyone": 10_000.0})]
+    points = [CostPoint(**{**at, "own": own[0], "label_cost": 1.0, "everyone": 10_000.0})]
     points += [
-        PricePoint(**{**at, "own": one, "label_cost": cost})
+        CostPoint(**{**at, "own": one, "label_cost": cost})
         for one, cost in zip(own, (9.0, 80.0), strict=True)
     ]
     marks = data_of(html(replace(bill, sweep=sweep_of(points, 9, 9))))["charts"]["bill-at-other-costs"][

@@ -24,7 +24,7 @@ from breakeven.values.bill import (
     AT_RANDOM,
     EVERYONE,
     NO_ONE,
-    PricePoint,
+    CostPoint,
     can_cost,
     mean_row,
     sweep_of,
@@ -56,7 +56,7 @@ class _Trial(NamedTuple):
     """The bills of one stream; those at several costs of a label by their factor."""
 
     rows: list[BillRow]
-    points: dict[float, PricePoint]
+    points: dict[float, CostPoint]
     against_f: BillRow
 
 
@@ -85,9 +85,9 @@ def plan(prospect: Prospect, progress: RunsDone | None = None) -> Plan:
     )
 
 
-def _mean_point(points: list[PricePoint]) -> PricePoint:
+def _mean_point(points: list[CostPoint]) -> CostPoint:
     randoms = [one.at_random for one in points if one.at_random is not None]
-    return PricePoint(
+    return CostPoint(
         label_cost=points[0].label_cost,
         own=mean_row(OUR_RULE, [one.own for one in points]),
         everyone=float(np.mean([one.everyone for one in points])),
@@ -108,11 +108,11 @@ class _Played(NamedTuple):
 
 
 def _trial(prospect: Prospect, factors: list[float], stream: Stream, passed: Callable[[], None]) -> _Trial:
-    points: dict[float, PricePoint] = {}
+    points: dict[float, CostPoint] = {}
     rows: list[BillRow] = []
     for factor in factors:
         found = _ways(prospect.at_cost(factor), stream, passed)
-        points[factor] = PricePoint(
+        points[factor] = CostPoint(
             label_cost=factor * prospect.cost,
             own=found[-1],
             everyone=min(row.total for row in found if row.name.startswith(EVERYONE)),

@@ -39,7 +39,7 @@ from breakeven.values.bill import (
     ABOUT_NO_ONE,
     ABOUT_NO_ONE_UNEVEN,
     Comparison,
-    PricePoint,
+    CostPoint,
     compared,
     mean_row,
     sweep_of,
@@ -59,7 +59,7 @@ class Outcome:
         self.run, self.seeds = run, seeds
         self.at_random: list[BillRow] = []  # labelling at random for the same money, once it was run
         self.more: list[BillRow] = []  # other rules
-        self.points: list[PricePoint] = []  # the bill at other costs of a label
+        self.points: list[CostPoint] = []  # the bill at other costs of a label
         self.swept_cases = len(run.cases)  # on how many cases these were run
         self.orders: list[list[BillRow]] = []  # the rule and what it is compared with, over each of them
         self.unfinished: list[str] = []  # what was asked for besides, and interrupted

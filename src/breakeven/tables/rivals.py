@@ -26,8 +26,8 @@ from breakeven.values.bill import (
     COST_STEP,
     NO_ONE,
     BreakEven,
+    CostPoint,
     Crossing,
-    PricePoint,
     break_even,
     can_cost,
 )
@@ -52,8 +52,8 @@ class Stopped(Exception):
     """A run was interrupted and has no bill."""
 
 
-class Ground(Struct, frozen=True, kw_only=True):
-    """What all errands stand on: the cases, the part of them for other costs, and the options."""
+class Task(Struct, frozen=True, kw_only=True):
+    """What all errands have in common: the cases, the part of them for other costs, and the options."""
 
     cases: Cases
     sample: Cases
@@ -85,14 +85,14 @@ class OneRule(Struct, frozen=True):
     name: str
     options: Options
 
-    def done(self, setting: Ground, runner: "Runner") -> BillRow:
+    def done(self, task: Task, runner: "Runner") -> BillRow:
         """Its bill."""
-        found = runner.run(setting.cases, self.options, setting.seeds)
+        found = runner.run(task.cases, self.options, task.seeds)
         return row_of(found, self.name, simple=self.name == AT_RANDOM)
 
-    def rounds(self, setting: Ground) -> int:
+    def rounds(self, task: Task) -> int:
         """How many rounds that takes."""
-        return len(setting.cases)
+        return len(task.cases)
 
 
 class OneCost(Struct, frozen=True):
@@ -100,19 +100,19 @@ class OneCost(Struct, frozen=True):
 
     factor: float
 
-    def done(self, setting: Ground, runner: "Runner") -> PricePoint:
+    def done(self, task: Task, runner: "Runner") -> CostPoint:
         """Our bill and that of the simple ways."""
-        cases, options = at_other_cost(setting.sample, setting.options, self.factor)
-        own = runner.run(cases, affordable(cases, options, options.budget), setting.seeds)
+        cases, options = at_other_cost(task.sample, task.options, self.factor)
+        own = runner.run(cases, affordable(cases, options, options.budget), task.seeds)
         at_random = None
         if options.rule != "random" and own.learner.ledger.labels < len(cases):
-            asked = at_random_for(cases, options, setting.seeds, _spend(own))
-            at_random = row_of(runner.run(cases, asked, setting.seeds)).total
+            asked = at_random_for(cases, options, task.seeds, _spend(own))
+            at_random = row_of(runner.run(cases, asked, task.seeds)).total
         return point_of(cases, options, row_of(own, name_of(options)), at_random)
 
-    def rounds(self, setting: Ground) -> int:
+    def rounds(self, task: Task) -> int:
         """How many rounds that takes."""
-        return 2 * len(setting.sample)
+        return 2 * len(task.sample)
 
 
 class OneOrder(Struct, frozen=True):
@@ -120,21 +120,21 @@ class OneOrder(Struct, frozen=True):
 
     trial: int
 
-    def done(self, setting: Ground, runner: "Runner") -> list[BillRow]:
+    def done(self, task: Task, runner: "Runner") -> list[BillRow]:
         """The bills of our rule and of the ways that it is compared with."""
-        shuffled = np.random.default_rng([setting.options.seed, self.trial]).permutation(len(setting.cases))
-        cases, options, seeds = setting.cases.taken(shuffled), setting.options, setting.seeds
+        shuffled = np.random.default_rng([task.options.seed, self.trial]).permutation(len(task.cases))
+        cases, options, seeds = task.cases.taken(shuffled), task.options, task.seeds
         own = runner.run(cases, options, seeds)
         others = [
-            OneRule(name, asked).done(replace(setting, cases=cases), runner)
+            OneRule(name, asked).done(replace(task, cases=cases), runner)
             for name, asked in other_rules(cases, options, seeds, spent_by(own)).items()
         ]
         return [row_of(own), *others]
 
-    def rounds(self, setting: Ground) -> int:
+    def rounds(self, task: Task) -> int:
         """How many rounds that takes."""
-        others = len(COMPARED_RULES) - 1 if setting.options.compare else 0
-        return (2 + others) * len(setting.cases)
+        others = len(COMPARED_RULES) - 1 if task.options.compare else 0
+        return (2 + others) * len(task.cases)
 
 
 Errand = OneRule | OneCost | OneOrder
@@ -240,10 +240,10 @@ def at_other_cost(cases: Cases, options: Options, factor: float) -> tuple[Cases,
     return replace(cases, costs=costs), options
 
 
-def point_of(cases: Cases, options: Options, own: BillRow, at_random: float | None) -> PricePoint:
+def point_of(cases: Cases, options: Options, own: BillRow, at_random: float | None) -> CostPoint:
     """What every way costs at the cost of a label that these cases and options have."""
     simple = first_rows(cases, options)
-    return PricePoint(
+    return CostPoint(
         label_cost=cost_of_all(cases, options) / len(cases),
         own=own,
         everyone=min(row.total for row in simple if row.name != NO_ONE),
@@ -252,7 +252,7 @@ def point_of(cases: Cases, options: Options, own: BillRow, at_random: float | No
     )
 
 
-def priced(first: TableRun, factor: float, at_random: BillRow | None) -> PricePoint:
+def same_decisions_at(first: TableRun, factor: float, at_random: BillRow | None) -> CostPoint:
     """The bill of a run whose decisions do not depend on what a label costs, at `factor` times the cost."""
     cases, options = at_other_cost(first.cases, first.options, factor)
     random = None if at_random is None else at_random.total + (factor - 1.0) * at_random.spend
@@ -271,10 +271,10 @@ class CostSearch:
     until everyone is; then it looks closer at both break-even costs.
     """
 
-    def __init__(self, setting: Ground) -> None:
-        self._costs = setting.sample.label_costs(setting.options.base_cost)
-        self._cases, self._pays = len(setting.sample), looks_at_costs(setting.options)
-        self.points: dict[float, PricePoint] = {}
+    def __init__(self, task: Task) -> None:
+        self._costs = task.sample.label_costs(task.options.base_cost)
+        self._cases, self._pays = len(task.sample), looks_at_costs(task.options)
+        self.points: dict[float, CostPoint] = {}
 
     def next(self) -> list[float]:
         """The factors of the own cost to run next; none when there is enough to see."""

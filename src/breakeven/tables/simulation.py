@@ -11,14 +11,14 @@ from breakeven.tables.rivals import (
     COMPARED_RULES,
     CostSearch,
     Errand,
-    Ground,
     OneCost,
     OneOrder,
     OneRule,
     Stopped,
+    Task,
     looks_at_costs,
     other_rules,
-    priced,
+    same_decisions_at,
     sample_of,
     spent_by,
 )
@@ -92,37 +92,35 @@ def carry_out(
     outcome.unfinished = parts_of(options)
     if first.whole and outcome.unfinished:
         sample = sample_of(cases, options)
-        _Besides(
-            outcome, Ground(cases=cases, sample=sample, options=options, seeds=seeds), stop, announce
-        ).run(progress)
+        _Besides(outcome, Task(cases=cases, sample=sample, options=options, seeds=seeds), stop, announce).run(
+            progress
+        )
     return outcome
 
 
 class _Besides:
     """What is run besides the first run, part after part; each bill is kept as soon as it is there."""
 
-    def __init__(
-        self, outcome: Outcome, setting: Ground, stop: Callable[[], bool], announce: Estimated
-    ) -> None:
-        self._outcome, self._setting, self._stop = outcome, setting, stop
-        self._rules = other_rules(setting.cases, setting.options, setting.seeds, spent_by(outcome.run))
-        self._seconds = seconds_besides(setting, outcome.run.seconds)
+    def __init__(self, outcome: Outcome, task: Task, stop: Callable[[], bool], announce: Estimated) -> None:
+        self._outcome, self._task, self._stop = outcome, task, stop
+        self._rules = other_rules(task.cases, task.options, task.seeds, spent_by(outcome.run))
+        self._seconds = seconds_besides(task, outcome.run.seconds)
         self._cores = self._worth_using()
         if self._seconds / self._cores >= LONG:
             announce(self._words())
         self._done = self._whole = 0
 
     def _worth_using(self) -> int:
-        options, typed = self._setting.options, self._setting.cases.columns.type_column is not None
+        options, typed = self._task.options, self._task.cases.columns.type_column is not None
         if options.cores is not None:
             return options.cores
         return cores_there() if self._seconds >= PAYS_FROM and not typed else 1
 
     def _words(self) -> str:
         """How long it takes, and what is run."""
-        setting, parts = self._setting, list(self._outcome.unfinished)
-        if OTHER_COSTS in parts and setting.sampled:
-            which = f"{len(setting.sample):,} of the {len(setting.cases):,} cases"
+        task, parts = self._task, list(self._outcome.unfinished)
+        if OTHER_COSTS in parts and task.sampled:
+            which = f"{len(task.sample):,} of the {len(task.cases):,} cases"
             parts[parts.index(OTHER_COSTS)] = f"{OTHER_COSTS} of a label on {which}"
         cores = "1 core" if self._cores == 1 else f"{self._cores} cores"
         return (
@@ -139,10 +137,10 @@ class _Besides:
             OTHER_COSTS: self._costs,
             OTHER_ORDERS: self._orders,
         }
-        self._whole = rounds_besides(self._setting)
+        self._whole = rounds_besides(self._task)
         with suppress(Stopped), progress("comparing") as shown:
             self._shown = shown
-            with Crew(self._setting, self._cores, self._passed, self._stop) as crew:
+            with Crew(self._task, self._cores, self._passed, self._stop) as crew:
                 for part in list(outcome.unfinished):
                     parts[part](crew)
                     outcome.unfinished.remove(part)
@@ -156,7 +154,7 @@ class _Besides:
         """Each result; the bar moves to where it must be by then, whatever was told on the way."""
         aim = self._done
         for errand, found in zip(errands, crew.results(errands), strict=True):
-            aim += errand.rounds(self._setting)
+            aim += errand.rounds(self._task)
             if aim > self._done:
                 self._passed(aim - self._done)
             yield found
@@ -171,14 +169,14 @@ class _Besides:
             self._outcome.more.append(row)
 
     def _costs(self, crew: Crew) -> None:
-        outcome, setting = self._outcome, self._setting
-        search = CostSearch(setting)
-        outcome.swept_cases = len(setting.sample)
+        outcome, task = self._outcome, self._task
+        search = CostSearch(task)
+        outcome.swept_cases = len(task.sample)
         at_random = next(iter(outcome.at_random), None)
-        rerun = looks_at_costs(setting.options)
+        rerun = looks_at_costs(task.options)
         while factors := search.next():
-            kept = [one for one in factors if not rerun or (one == 1.0 and not setting.sampled)]
-            search.points |= {one: priced(outcome.run, one, at_random) for one in kept}
+            kept = [one for one in factors if not rerun or (one == 1.0 and not task.sampled)]
+            search.points |= {one: same_decisions_at(outcome.run, one, at_random) for one in kept}
             asked = [one for one in factors if one not in kept]
             for factor, point in zip(
                 asked, self._results(crew, [OneCost(one) for one in asked]), strict=True
@@ -188,23 +186,23 @@ class _Besides:
             outcome.points = list(search.points.values())
 
     def _orders(self, crew: Crew) -> None:
-        some = [OneOrder(trial) for trial in range(self._setting.options.trials)]
+        some = [OneOrder(trial) for trial in range(self._task.options.trials)]
         for rows in self._results(crew, some):
             self._outcome.orders.append(rows)
 
 
-def rounds_besides(setting: Ground) -> int:
+def rounds_besides(task: Task) -> int:
     """About how many rounds are run after the first run."""
-    options, cases = setting.options, len(setting.cases)
+    options, cases = task.options, len(task.cases)
     rules = (options.rule != "random") + (len(COMPARED_RULES) - 1 if options.compare else 0)
-    costs = COSTS_RUN * OneCost(1.0).rounds(setting) if options.sweep and looks_at_costs(options) else 0
-    return rules * cases + costs + options.trials * OneOrder(0).rounds(setting)
+    costs = COSTS_RUN * OneCost(1.0).rounds(task) if options.sweep and looks_at_costs(options) else 0
+    return rules * cases + costs + options.trials * OneOrder(0).rounds(task)
 
 
-def seconds_besides(setting: Ground, first: float) -> float:
+def seconds_besides(task: Task, first: float) -> float:
     """About how long what follows takes on one core, where the first run took this long."""
-    options, cases = setting.options, max(len(setting.cases), 1)
-    rounds = rounds_besides(setting)
+    options, cases = task.options, max(len(task.cases), 1)
+    rounds = rounds_besides(task)
     if options.sweep and looks_at_costs(options):
-        rounds += int((DEARER_RUN - 1.0) * COSTS_RUN * OneCost(1.0).rounds(setting))
+        rounds += int((DEARER_RUN - 1.0) * COSTS_RUN * OneCost(1.0).rounds(task))
     return first * rounds / cases

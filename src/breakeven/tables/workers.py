@@ -1,7 +1,7 @@
 """Errands on several cores: processes that do what one process would, with the same results to the bit.
 
 A worker is this Python with this path, started without the program that asked for it, so a script needs no
-guard around it. It gets the setting once, then errands, and sends back rounds as they pass and results. Every
+guard around it. It gets the task once, then errands, and sends back rounds as they pass and results. Every
 run draws from its own seed and uses one BLAS thread, so it does not matter who does which errand.
 """
 
@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any, BinaryIO, Self
 
-from breakeven.tables.rivals import Errand, Ground, Runner, Stopped
+from breakeven.tables.rivals import Errand, Runner, Stopped, Task
 
 RoundsPassed = Callable[[int], None]
 
@@ -37,8 +37,8 @@ def cores_there() -> int:
 class Crew:
     """Does errands in order, in this process or on several cores; `passed` is told of rounds as they pass."""
 
-    def __init__(self, setting: Ground, cores: int, passed: RoundsPassed, stop: Callable[[], bool]) -> None:
-        self._setting, self._cores, self._passed, self._stop = setting, cores, passed, stop
+    def __init__(self, task: Task, cores: int, passed: RoundsPassed, stop: Callable[[], bool]) -> None:
+        self._task, self._cores, self._passed, self._stop = task, cores, passed, stop
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._workers: list[_Worker] = []
         self._lock = Lock()
@@ -57,7 +57,7 @@ class Crew:
         """What comes of each errand, in their order."""
         if self._threads is None or (len(errands) == 1 and not self._workers):
             runner = Runner(_steps(self._passed), self._stop)
-            yield from (errand.done(self._setting, runner) for errand in errands)
+            yield from (errand.done(self._task, runner) for errand in errands)
             return
         futures = [self._threads.submit(self._sent, errand) for errand in errands]
         try:
@@ -84,7 +84,7 @@ class Crew:
         """A worker that has nothing to do; a new one, while there are fewer than cores."""
         with self._lock:
             if self._idle.empty() and len(self._workers) < self._cores:
-                self._workers.append(_Worker(self._setting))
+                self._workers.append(_Worker(self._task))
                 return self._workers[-1]
         return self._idle.get()
 
@@ -96,7 +96,7 @@ class Crew:
 class _Worker:
     """One process, from this side."""
 
-    def __init__(self, setting: Ground) -> None:
+    def __init__(self, task: Task) -> None:
         code = START.format(path=sys.path)
         self._process = subprocess.Popen(
             [sys.executable, "-c", code],
@@ -104,7 +104,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for the one who asked, who then ends this one
         )
-        self._first: Ground | None = setting  # sent with the first errand
+        self._first: Task | None = task  # sent with the first errand
 
     def _send(self, what: object) -> None:
         assert self._process.stdin is not None
@@ -161,19 +161,19 @@ def serve() -> None:
     asked, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with contextlib.suppress(EOFError, BrokenPipeError):
-        setting = pickle.load(asked)
+        task = pickle.load(asked)
         while True:
-            _answer(pickle.load(asked), setting, answers)
+            _answer(pickle.load(asked), task, answers)
 
 
-def _answer(errand: Errand, setting: Ground, answers: BinaryIO) -> None:
+def _answer(errand: Errand, task: Task, answers: BinaryIO) -> None:
     def tell(kind: str, what: object) -> None:
         pickle.dump((kind, what), answers)
         answers.flush()
 
     runner = Runner(_steps(lambda rounds: tell("rounds", rounds)))
     try:
-        found = errand.done(setting, runner)
+        found = errand.done(task, runner)
     except BrokenPipeError:
         raise
     except Exception as error:

@@ -101,7 +101,7 @@ def compared(own: BillRow, rows: Sequence[BillRow]) -> Comparison | None:
 # -- other costs of a label ----------------------------------------------------------------------------------
 
 
-class PricePoint(Struct, frozen=True, kw_only=True):
+class CostPoint(Struct, frozen=True, kw_only=True):
     """What every way costs at one cost of a label; `at_random` is None where that was not run."""
 
     label_cost: float
@@ -173,11 +173,11 @@ class Sweep(Struct, frozen=True, kw_only=True):
         return name.removesuffix("*").rstrip(), there[name]
 
 
-def sweep_of(points: Sequence[PricePoint], cases: int, of_cases: int) -> Sweep | None:
+def sweep_of(points: Sequence[CostPoint], cases: int, of_cases: int) -> Sweep | None:
     """The bills at several costs as a sweep; two are the fewest.
 
     >>> row = BillRow(name="", labels=1, spend=2.0, mean_error=0.5, total=3.0)
-    >>> some = [PricePoint(label_cost=cost, own=row, everyone=9 * cost, no_one=5.0) for cost in (4.0, 2.0)]
+    >>> some = [CostPoint(label_cost=cost, own=row, everyone=9 * cost, no_one=5.0) for cost in (4.0, 2.0)]
     >>> sweep_of(some, 9, 9).label_costs
     [2.0, 4.0]
     """
@@ -199,7 +199,7 @@ def sweep_of(points: Sequence[PricePoint], cases: int, of_cases: int) -> Sweep |
     )
 
 
-def break_even(points: Sequence[PricePoint]) -> BreakEven:
+def break_even(points: Sequence[CostPoint]) -> BreakEven:
     """Where our bill meets that of no one, and where buying all stops being the cheapest."""
     points = sorted(points, key=lambda one: one.label_cost)
     costs = [one.label_cost for one in points]
@@ -210,7 +210,7 @@ def break_even(points: Sequence[PricePoint]) -> BreakEven:
     )
 
 
-def _cheapest_other(point: PricePoint) -> float:
+def _cheapest_other(point: CostPoint) -> float:
     """The least total of all ways but buying every label; a way that buys them all is no other."""
     others = [point.own.total, point.no_one, *([] if point.at_random is None else [point.at_random])]
     close = ROUNDING * abs(point.everyone)
