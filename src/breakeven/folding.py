@@ -157,7 +157,7 @@ def erase(
     """
     at = time.time() if at is None else at
     chosen = store.streams() if stream is None else [store.stream(stream)]
-    plans = [(one, _without(store, one, id, by, at)) for one in chosen]
+    plans = [(one, _without(store, one, id, by, at, own)) for one in chosen]
     plans = [(one, entries) for one, entries in plans if entries]
     if not plans:
         raise UnknownId(f"id: expected one that is in the store, got {id!r}")
@@ -171,7 +171,9 @@ def erase(
     return done
 
 
-def _without(store: Store, stream: StoredStream, id: str, by: str, at: float) -> list[LogEntry]:
+def _without(
+    store: Store, stream: StoredStream, id: str, by: str, at: float, own: dict[str, Any]
+) -> list[LogEntry]:
     """What takes the place of the entries about an id."""
     found = []
     for entry in store.entries(stream.number):
@@ -179,16 +181,16 @@ def _without(store: Store, stream: StoredStream, id: str, by: str, at: float) ->
             continue
         event = event_of(entry)
         if isinstance(event, Created):
-            _check_beginning(event, stream, id)
+            _check_beginning(event, stream, id, own)
         if id_of(event) == id:
             gone = Erased(event.number, event.stream, arrival=isinstance(event, Arrived))
             found.append(entry_of(gone, entry.stream, entry.seq, by=by, at=at))
     return found
 
 
-def _check_beginning(event: Created, stream: StoredStream, id: str) -> None:
+def _check_beginning(event: Created, stream: StoredStream, id: str, own: dict[str, Any]) -> None:
     """Raise where a stream began with a state that holds the id: that cannot be taken out of it."""
-    if event.state is not None and id.encode() in event.state:
+    if event.state is not None and Learner.restore(event.state, **own).state.book.find(id) is not None:
         raise StoreError(
             f"stream {stream.name!r}: it began with a snapshot that holds {id!r}, from which nothing can be "
             "taken out; erase it in the stream before, and begin this one anew"

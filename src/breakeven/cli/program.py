@@ -17,6 +17,7 @@ from breakeven.cli.demo_command import demo
 from breakeven.cli.log_messages import all_with_log_level, with_log_level
 from breakeven.cli.plan_command import plan
 from breakeven.cli.simulate_command import simulate
+from breakeven.cli.store_command import store_app
 from breakeven.errors import BreakevenError
 from breakeven.starting import ending_at_once
 
@@ -36,6 +37,7 @@ def program(joining: dict[str, Any] | None = None) -> typer.Typer:
     app.callback(invoke_without_command=True)(_program)
     for command in (demo, simulate, plan):
         app.command()(with_log_level(command))
+    app.add_typer(all_with_log_level(store_app), name="store")
     for name, joined in joining.items():
         if isinstance(joined, typer.Typer):
             app.add_typer(all_with_log_level(joined), name=name)

@@ -3,6 +3,7 @@
 A subclass says how a connection is made, what a transaction is, how rows are added, and what its errors mean.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
@@ -28,7 +29,7 @@ ENTRY_FIELDS = "stream, seq, at, by, kind, id, body"
 Row = tuple[Any, ...]
 
 
-class SqlStore:
+class SqlStore(ABC):
     """What SQLite and PostgreSQL have in common."""
 
     dialect: Dialect
@@ -41,25 +42,41 @@ class SqlStore:
 
     # -- for subclasses ----------------------------------------------------------------------------
 
+    @abstractmethod
     def _reading(self) -> AbstractContextManager[Any]:
         """A connection that nobody else uses meanwhile."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _transaction(self) -> AbstractContextManager[Any]:
         """The connection of the writer; what was done is on disk at the end, or undone."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _insert(self, connection: Any, entries: Sequence[LogEntry]) -> None:
         """Add entries, which are checked."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _tables(self, connection: Any) -> set[str]:
         """The names of all tables that there are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _broken_rule(self, error: Exception) -> str | None:
         """The rule of the tables that an error speaks of: "number", "arrival", "stream", or None."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def compact(self) -> None:
+        """Give back free space, and leave no trace of what was dropped or rewritten."""
+
+    @abstractmethod
+    def rest(self) -> None:
+        """Nothing waits to be written."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything."""
+
+    def damage(self) -> list[str]:
+        """What the database finds wrong in its own files; PostgreSQL leaves that to its own tools."""
+        return []
 
     # -- versions ----------------------------------------------------------------------------------
 

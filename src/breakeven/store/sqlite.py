@@ -69,8 +69,8 @@ class SqliteStore(SqlStore):
             self._make_file(make=access == "create")
             self._writer = self._connect()
             if access == "create" and self.version() == 0:
-                self._set_wal()
                 self.upgrade()
+            self._set_wal()
         if access != "upgrade":
             self._check_made()
             self.check_version()
@@ -88,6 +88,7 @@ class SqliteStore(SqlStore):
             raise StoreFailed(f"{self.name}: cannot be made ({error.strerror})") from error
 
     def _set_wal(self) -> None:
+        """Keep the log of changes beside the file; a backup that was restored does not do so yet."""
         with self._turn, self._telling() as connection:
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
@@ -180,6 +181,17 @@ class SqliteStore(SqlStore):
         return BROKEN_RULES.get(str(error))
 
     # -- keeping house -----------------------------------------------------------------------------
+
+    @contextmanager
+    def unchanging(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees the store as it is now, whatever is written meanwhile."""
+        with self._reading() as connection:
+            connection.execute("BEGIN")
+            try:
+                connection.execute("SELECT count(*) FROM meta").fetchone()  # from here on
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
 
     def damage(self) -> list[str]:
         """What SQLite finds wrong in the file; nothing, as a rule."""

@@ -1,8 +1,8 @@
 """One thread that writes, whoever asks: what comes while a commit is under way goes together into the next.
 
 A commit costs much the same whatever is in it, so many at once cost a fraction of one each. Callers are
-answered once their entries are on disk. Where a write fails, memory is ahead of the log: every call that waits
-for the stream fails, and so does every further one, until `resume` says that the stream was read anew.
+answered once their entries are on disk. Where a write fails, memory is ahead of the log: every call that
+waits for the stream fails, and so does every further one, until `resume` says that the stream was read anew.
 """
 
 import logging
