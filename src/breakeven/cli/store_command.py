@@ -248,7 +248,8 @@ def erase(
         print_json({"erased": done})
     else:
         for one in done:
-            print(f"{as_line(one.name)}: {one.entries:,} entries erased")
+            entries = "1 entry" if one.entries == 1 else f"{one.entries:,} entries"
+            print(f"{as_line(one.name)}: {entries} erased")
 
 
 @contextmanager

@@ -37,9 +37,9 @@ def csv_line(name: str, entry: LogEntry, show: ShowEvent) -> bytes:
 
 
 def csv_row(cells: Any) -> bytes:
-    """Cells as a line of CSV."""
+    """Cells as a line of CSV, whose end is that of RFC 4180; both of its signs are quoted in a cell."""
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
+    csv.writer(line, lineterminator="\r\n").writerow(cells)
     return line.getvalue().encode()
 
 

@@ -9,6 +9,8 @@ import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from selectors import EVENT_READ, DefaultSelector
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import BreakevenError
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 POSTGRES_WORDS = Dialect("bigint", "double precision", "bytea", "")
 LOCK_CLASS = 0x62726B  # our part of the numbers for advisory locks; the other number is that of the schema
+ENDING_SECONDS = 2.0  # in which the server notices that a process is gone, and drops its lock
 ROWS_BY_STATEMENT = 50  # more than these are copied
 BY_ARRAYS = (
     f"INSERT INTO entry ({ENTRY_FIELDS}) SELECT * FROM unnest(%s::bigint[], %s::bigint[], "
@@ -108,7 +111,7 @@ class PostgresStore(SqlStore):
         with suppress(IndexError):
             while True:
                 connection = self._idle.pop()
-                if not connection.closed:
+                if _alive(connection):
                     return connection
         return None
 
@@ -126,7 +129,7 @@ class PostgresStore(SqlStore):
         """The writer's connection, which holds the lock; made anew where it was lost."""
         if not self._writes:
             raise StoreError(f"{self.name}: expected a store that is open for writing, got one that is not")
-        if self._writer is not None and not self._writer.closed:
+        if self._writer is not None and _alive(self._writer):
             return self._writer
         connection = self._connect()
         try:
@@ -142,8 +145,11 @@ class PostgresStore(SqlStore):
     def _take_lock(self, connection: "psycopg.Connection[Any]") -> None:
         connection.execute("SET synchronous_commit = on")
         sql = f"SELECT pg_try_advisory_lock({LOCK_CLASS}, hashtext(current_schema()))"
-        ((free,),) = connection.execute(sql).fetchall()
-        if not free:
+        until = monotonic() + ENDING_SECONDS
+        while not connection.execute(sql).fetchall()[0][0]:
+            if monotonic() < until:
+                sleep(0.05)
+                continue
             rows = connection.execute(HOLDER).fetchall()
             raise held(self.name, f"{rows[0][0]} since {rows[0][1]}" if rows else "another process")
 
@@ -200,3 +206,15 @@ class PostgresStore(SqlStore):
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
+
+
+def _alive(connection: "psycopg.Connection[Any]") -> bool:
+    """Whether a connection is there; one that is not in use hears from the server only when it ends."""
+    if connection.closed:
+        return False
+    with DefaultSelector() as waiting:
+        waiting.register(connection, EVENT_READ)
+        if not waiting.select(0):
+            return True
+    connection.close()
+    return False

@@ -70,10 +70,12 @@ class SqliteStore(SqlStore):
             self._writer = self._connect()
             if access == "create" and self.version() == 0:
                 self.upgrade()
-            self._set_wal()
         if access != "upgrade":
             self._check_made()
             self.check_version()
+        if access != "read":
+            self.path.chmod(OWNER_ALONE)
+            self._set_wal()
 
     def _make_file(self, *, make: bool) -> None:
         """The file, readable by its owner alone; SQLite gives the files beside it the same rights."""
@@ -82,7 +84,6 @@ class SqliteStore(SqlStore):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, OWNER_ALONE))
                 sync_folder(self.path.parent)
-            self.path.chmod(OWNER_ALONE)
             self._identity = _identity(self.path)
         except OSError as error:
             raise StoreFailed(f"{self.name}: cannot be made ({error.strerror})") from error
@@ -195,8 +196,11 @@ class SqliteStore(SqlStore):
 
     def damage(self) -> list[str]:
         """What SQLite finds wrong in the file; nothing, as a rule."""
-        with self._reading() as connection:
-            rows = connection.execute("PRAGMA integrity_check(10)").fetchall()
+        try:
+            with self._reading() as connection:
+                rows = connection.execute("PRAGMA integrity_check(10)").fetchall()
+        except StoreFailed as error:  # too damaged to be looked at
+            return [str(error)]
         return [str(line) for (line,) in rows if line != "ok"]
 
     def compact(self) -> None:

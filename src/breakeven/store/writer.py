@@ -14,13 +14,14 @@ from time import sleep
 
 from msgspec import Struct
 
-from breakeven.errors import BreakevenError, expect
+from breakeven.errors import BreakevenError, DuplicateId, InvalidInput, WrongEvent, expect
 from breakeven.store.port import LogEntry, Store
-from breakeven.store.refusals import StoreError, StoreFailed
+from breakeven.store.refusals import SecondWriter, StoreError, StoreFailed, UnknownStream
 
 logger = logging.getLogger(__name__)
 
 MOST_CALLS = 1000  # in one transaction
+AT_FAULT = (SecondWriter, UnknownStream, DuplicateId, InvalidInput, WrongEvent)  # errors of single calls
 GATHERING = 0.0005  # seconds that a group waits for more, where the last one had several
 QUIET = 1.0  # seconds without a call, after which there is time for housekeeping
 
@@ -172,7 +173,7 @@ class Writer:
         """
         ready = [call for call in group if call.entries and call.stream not in self._broken]
         failure = self._try([entry for call in ready for entry in call.entries]) if ready else None
-        if failure is not None and len(ready) > 1 and not isinstance(failure, StoreFailed):
+        if failure is not None and len(ready) > 1 and isinstance(failure, AT_FAULT):
             return [self._write_alone(call) for call in group]
         if failure is not None:
             self._broken.update({call.stream: failure for call in ready})
