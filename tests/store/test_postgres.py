@@ -67,9 +67,9 @@ def test_few_rows_and_many_are_all_or_none_and_the_same(store):
 
 
 def terminate(store):
-    """End the connection of the writer, as an administrator does."""
+    """End the connection of the writer, as an administrator does, and wait for it."""
     with store._reading() as connection:
-        connection.execute("SELECT pg_terminate_backend(%s)", (store._writer.info.backend_pid,))
+        connection.execute("SELECT pg_terminate_backend(%s, 5000)", (store._writer.info.backend_pid,))
 
 
 def test_a_lost_connection_is_made_anew_and_the_number_is_the_fence(store, new_address, monkeypatch):
