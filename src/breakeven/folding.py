@@ -147,58 +147,75 @@ def erase(
     by: str,
     stream: str | None = None,
     at: float | None = None,
+    progress: DoneOf | None = None,
     **own: Any,
 ) -> list[ErasedFrom]:
-    """Delete the content of every event about an id, in one stream or in all, and what was changed.
+    """Delete the content of every event about an id, in one stream or in all, and say what was changed.
 
     Each such entry keeps its number and says that it was erased, when and by whom; an arrival keeps its
     round. All snapshots of the stream go, and the store is compacted. Nothing is changed unless what is left
     can be folded.
     """
-    at = time.time() if at is None else at
     chosen = store.streams() if stream is None else [store.stream(stream)]
-    plans = [(one, _without(store, one, id, by, at, own)) for one in chosen]
-    plans = [(one, entries) for one, entries in plans if entries]
-    if not plans:
+    erasing = _Erasing(store, id, by, time.time() if at is None else at, progress, own)
+    erasing.whole = 2 * sum(store.last(one.number) for one in chosen)
+    found = {one.number: erasing.replacements(one) for one in chosen}
+    concerned = [one for one in chosen if found[one.number]]
+    if not concerned:
         raise UnknownId(f"id: expected one that is in the store, got {id!r}")
-    done = []
-    for one, entries in plans:
-        left = _folded_with(store, one, entries, own)
-        done.append(ErasedFrom(one.name, len(entries), left.rounds))
-    for one, entries in plans:
-        store.rewrite(one.number, entries)
+    done = [erasing.tried(one, found[one.number]) for one in concerned]
+    for one in concerned:
+        store.rewrite(one.number, found[one.number])
     store.compact()
     return done
 
 
-def _without(
-    store: Store, stream: StoredStream, id: str, by: str, at: float, own: dict[str, Any]
-) -> list[LogEntry]:
-    """What takes the place of the entries about an id."""
-    found = []
-    for entry in store.entries(stream.number):
-        if entry.kind not in EVENT_KINDS:
-            continue
-        event = event_of(entry)
-        if isinstance(event, Created):
-            _check_beginning(event, stream, id, own)
-        if id_of(event) == id:
-            gone = Erased(event.number, event.stream, arrival=isinstance(event, Arrived))
-            found.append(entry_of(gone, entry.stream, entry.seq, by=by, at=at))
-    return found
+class _Erasing(Struct):
+    """One id that goes: who erases it, when, and how far that is."""
 
+    store: Store
+    id: str
+    by: str
+    at: float
+    progress: DoneOf | None
+    own: dict[str, Any]
+    done: int = 0
+    whole: int = 0
 
-def _check_beginning(event: Created, stream: StoredStream, id: str, own: dict[str, Any]) -> None:
-    """Raise where a stream began with a state that holds the id: that cannot be taken out of it."""
-    if event.state is not None and Learner.restore(event.state, **own).state.book.find(id) is not None:
-        raise StoreError(
-            f"stream {stream.name!r}: it began with a snapshot that holds {id!r}, from which nothing can be "
-            "taken out; erase it in the stream before, and begin this one anew"
-        )
+    def replacements(self, stream: StoredStream) -> list[LogEntry]:
+        """What takes the place of the entries about the id."""
+        found = []
+        for entry in self._entries(stream):
+            if entry.kind not in EVENT_KINDS:
+                continue
+            event = event_of(entry)
+            if isinstance(event, Created):
+                self._check_beginning(event, stream)
+            if id_of(event) == self.id:
+                gone = Erased(event.number, event.stream, arrival=isinstance(event, Arrived))
+                found.append(entry_of(gone, entry.stream, entry.seq, by=self.by, at=self.at))
+        return found
 
+    def tried(self, stream: StoredStream, changed: list[LogEntry]) -> ErasedFrom:
+        """Fold the log as it will be, and say what will have changed."""
+        by_seq = {entry.seq: entry for entry in changed}
+        entries = (by_seq.get(entry.seq, entry) for entry in self._entries(stream))
+        left = Learner.fold(events_of(entries), **self.own)
+        return ErasedFrom(stream.name, len(changed), left.rounds)
 
-def _folded_with(store: Store, stream: StoredStream, changed: list[LogEntry], own: dict[str, Any]) -> Learner:
-    """The learner that a log leads to, once these entries are in it."""
-    by_seq = {entry.seq: entry for entry in changed}
-    entries = (by_seq.get(entry.seq, entry) for entry in store.entries(stream.number))
-    return Learner.fold(events_of(entries), **own)
+    def _check_beginning(self, event: Created, stream: StoredStream) -> None:
+        """Raise where a stream began with a state that holds the id: that cannot be taken out of it."""
+        if event.state is None:
+            return
+        if Learner.restore(event.state, **self.own).state.book.find(self.id) is not None:
+            raise StoreError(
+                f"stream {stream.name!r}: it began with a snapshot that holds {self.id!r}, from which nothing "
+                "can be taken out; erase it in the stream before, and begin this one anew"
+            )
+
+    def _entries(self, stream: StoredStream) -> Iterator[LogEntry]:
+        for entry in self.store.entries(stream.number):
+            yield entry
+            self.done += 1
+            if self.progress is not None and self.done % 100 == 0:
+                self.progress(self.done, self.whole)

@@ -10,6 +10,7 @@ from breakeven.cli import main
 from breakeven.folding import entry_of, fold_stream
 from breakeven.store import LogEntry, SqliteStore, StoredSnapshot
 from breakeven.store.schema import SCHEMA_VERSION
+from tests.store.older import as_version_1
 
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx")
 
@@ -117,9 +118,9 @@ def test_reading_commands_work_while_a_server_writes(run, path, tmp_path):
 def test_upgrade(run, tmp_path, capsys):
     assert run("upgrade")[1].endswith(f"is of version {SCHEMA_VERSION} already\n")
     assert run("upgrade", json_too=True)[1]["before"] == SCHEMA_VERSION
-    (tmp_path / "old.db").touch()
-    old = SqliteStore(tmp_path / "old.db", "upgrade")
-    old.upgrade(1)
+    old = SqliteStore(tmp_path / "old.db", "create")
+    with old._transaction() as connection:
+        as_version_1(connection)
     old.close()
     address = f"sqlite:///{tmp_path / 'old.db'}"
     assert main(["store", "check", "--store", address]) == 2

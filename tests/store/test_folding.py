@@ -138,6 +138,9 @@ def test_progress_is_told():
     whole = store.last(stream.number)
     check_stream(store, stream, lambda *done: told.append(done))
     assert told == [(done, whole) for done in range(100, whole + 1, 100)]
+    told.clear()
+    erase(store, "7", by="x", progress=lambda *done: told.append(done))
+    assert told == [(done, 2 * whole) for done in range(100, 2 * whole + 1, 100)]
 
 
 # -- erasing ---------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from breakeven.store import SecondWriter, StoreError, StoreFailed, StoreHeld, Wr
 from breakeven.store.postgres import ROWS_BY_STATEMENT, MissingPsycopg
 from breakeven.store.schema import SCHEMA_VERSION
 from breakeven.testing.store_checks import begun, entry
+from tests.store.older import as_version_1
 
 
 @pytest.fixture
@@ -130,9 +131,7 @@ def test_versions_go_forward_by_command(new_address):
 
     open_store(new_address, "create").close()
     with psycopg.connect(new_address) as connection:
-        for table in ("token", "session", "person", "owner"):
-            connection.execute(f"DROP TABLE {table}")
-        connection.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
+        as_version_1(connection)
     with pytest.raises(WrongStore, match="the older version 1; run `breakeven store upgrade --store post"):
         open_store(new_address)
     old = open_store(new_address, "upgrade")

@@ -13,6 +13,7 @@ from breakeven.store.backup import restore_backup, write_backup
 from breakeven.store.opening import open_store
 from breakeven.store.schema import SCHEMA_VERSION
 from breakeven.testing.store_checks import begun, entry
+from tests.store.older import as_version_1
 
 
 @pytest.fixture
@@ -73,6 +74,11 @@ def test_a_closed_store_says_so(store):
         store.create_stream("a", b"", at=0.0)
 
 
+def test_a_store_is_made_in_a_folder_that_is_not_there(tmp_path):
+    SqliteStore(tmp_path / "a" / "b" / "clinic.db", "create").close()
+    assert (tmp_path / "a" / "b" / "clinic.db").exists()
+
+
 def test_an_interrupted_making_is_made_again(path):
     path.touch()
     store = SqliteStore(path, "create")
@@ -91,7 +97,7 @@ NO_STORES = {
 def test_what_is_no_store_is_refused(path, words, content):
     if content is not None:
         path.write_bytes(content)
-    for access in ("read", "write"):
+    for access in ("read", "write", "upgrade"):
         with pytest.raises(WrongStore, match=words):
             open_store(f"sqlite:///{path}", access)
     assert (path.read_bytes() if path.exists() else None) == content
@@ -106,8 +112,8 @@ def test_somebody_elses_database_is_refused_and_left_alone(path):
 
 
 def test_a_folder_that_cannot_be_written_to_is_one_line():
-    with pytest.raises(StoreFailed, match=r"/dev/null/clinic.db: cannot be locked \(Not a directory"):
-        SqliteStore(Path("/dev/null/clinic.db"), "create")
+    with pytest.raises(StoreFailed, match=r"a/clinic.db: cannot be opened for writing \(Not a directory\)"):
+        SqliteStore(Path("/dev/null/a/clinic.db"), "create")
 
 
 # -- one writer --------------------------------------------------------------------------------------------
@@ -151,12 +157,11 @@ def test_the_number_is_the_fence_where_the_lock_was_lost(store, path):
 
 def at_version(path, version):
     """A store of another version."""
-    path.touch()
-    store = SqliteStore(path, "upgrade")
-    store.upgrade(min(version, SCHEMA_VERSION))
-    if version > SCHEMA_VERSION:
-        with store._transaction() as connection:
-            connection.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (str(version),))
+    store = SqliteStore(path, "create")
+    with store._transaction() as connection:
+        if version == 1:
+            as_version_1(connection)
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (str(version),))
     store.close()
 
 

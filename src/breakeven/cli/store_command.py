@@ -242,8 +242,9 @@ def erase(
 
     from breakeven.folding import erase as erase_id
 
-    with _opened(store, "write") as opened:
-        done = erase_id(opened, id, by=by or getpass.getuser(), stream=stream)
+    by = by or getpass.getuser()
+    with _opened(store, "write") as opened, bar("erasing", hidden=as_json) as progress:
+        done = erase_id(opened, id, by=by, stream=stream, progress=progress)
     if as_json:
         print_json({"erased": done})
     else:

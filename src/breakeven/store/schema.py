@@ -40,10 +40,10 @@ SCHEMA_STEPS = (THE_LOG, WHO_MAY_DO_WHAT)
 SCHEMA_VERSION = len(SCHEMA_STEPS)
 
 
-def statements(dialect: Dialect, *, since: int = 0, upto: int = SCHEMA_VERSION) -> list[str]:
-    """What leads from one version to another; version 0 is an empty database."""
+def statements(dialect: Dialect, *, since: int) -> list[str]:
+    """What leads from a version to this one; version 0 is an empty database."""
     words = dialect._asdict()
-    return [one.format(**words) for step in SCHEMA_STEPS[since:upto] for one in step]
+    return [one.format(**words) for step in SCHEMA_STEPS[since:] for one in step]
 
 
 def check_version(name: str, address: str, found: int) -> None:

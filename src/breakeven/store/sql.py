@@ -95,19 +95,19 @@ class SqlStore(ABC):
         """Raise unless this program can work with it."""
         check_version(self.name, self.address, self.version())
 
-    def upgrade(self, upto: int = SCHEMA_VERSION) -> int:
-        """Bring the tables forward to a version, in one transaction; the version before."""
+    def upgrade(self) -> int:
+        """Bring the tables forward to this version, in one transaction; the version before."""
         with self._transaction() as connection:
             found = self._version(connection)
             if found > SCHEMA_VERSION:
                 check_version(self.name, self.address, found)
-            for statement in statements(self.dialect, since=found, upto=upto):
+            for statement in statements(self.dialect, since=found):
                 connection.execute(statement)
             if found == 0:
                 self._run(connection, "INSERT INTO meta VALUES ('id', ?)", uuid4().hex)
-                self._run(connection, "INSERT INTO meta VALUES ('schema', ?)", str(upto))
-            elif found < upto:
-                self._run(connection, "UPDATE meta SET value = ? WHERE key = 'schema'", str(upto))
+                self._run(connection, "INSERT INTO meta VALUES ('schema', ?)", str(SCHEMA_VERSION))
+            elif found < SCHEMA_VERSION:
+                self._run(connection, "UPDATE meta SET value = ? WHERE key = 'schema'", str(SCHEMA_VERSION))
         return found
 
     def _version(self, connection: Any) -> int:

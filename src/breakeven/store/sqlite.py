@@ -65,28 +65,37 @@ class SqliteStore(SqlStore):
         if access != "create" and not self.path.is_file():
             raise WrongStore(f"{self.name}: expected a store, got no file of that name")
         if access != "read":
-            self._lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), self.name)
-            self._make_file(make=access == "create")
+            with self._telling_of_files():
+                self._take_file(make=access == "create")
             self._writer = self._connect()
             if access == "create" and self.version() == 0:
                 self.upgrade()
+        if self.version() == 0:
+            raise WrongStore(f"{self.name}: expected a store of breakeven, got an empty file")
         if access != "upgrade":
-            self._check_made()
             self.check_version()
         if access != "read":
-            self.path.chmod(OWNER_ALONE)
+            with self._telling_of_files():
+                self.path.chmod(OWNER_ALONE)
             self._set_wal()
 
-    def _make_file(self, *, make: bool) -> None:
-        """The file, readable by its owner alone; SQLite gives the files beside it the same rights."""
+    def _take_file(self, *, make: bool) -> None:
+        """Lock the file; a new one is its owner's alone, and so are those that SQLite puts beside it."""
+        if make:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), self.name)
+        if make and not self.path.exists():
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, OWNER_ALONE))
+            sync_folder(self.path.parent)
+        self._identity = _identity(self.path)
+
+    @contextmanager
+    def _telling_of_files(self) -> Iterator[None]:
+        """What the file system refuses becomes an error of ours."""
         try:
-            if make and not self.path.exists():
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, OWNER_ALONE))
-                sync_folder(self.path.parent)
-            self._identity = _identity(self.path)
+            yield
         except OSError as error:
-            raise StoreFailed(f"{self.name}: cannot be made ({error.strerror})") from error
+            raise StoreFailed(f"{self.name}: cannot be opened for writing ({error.strerror})") from error
 
     def _set_wal(self) -> None:
         """Keep the log of changes beside the file; a backup that was restored does not do so yet."""
@@ -94,10 +103,6 @@ class SqliteStore(SqlStore):
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise StoreFailed(f"{self.name}: keep the store on a disk of this machine, not on a shared one")
-
-    def _check_made(self) -> None:
-        if self.version() == 0:
-            raise WrongStore(f"{self.name}: expected a store of breakeven, got an empty file")
 
     # -- connections -------------------------------------------------------------------------------
 
