@@ -209,8 +209,8 @@ class _Erasing(Struct):
             return
         if Learner.restore(event.state, **self.own).state.book.find(self.id) is not None:
             raise StoreError(
-                f"stream {stream.name!r}: it began with a snapshot that holds {self.id!r}, from which nothing "
-                "can be taken out; erase it in the stream before, and begin this one anew"
+                f"stream {stream.name!r}: it began with a snapshot that holds {self.id!r}, from which "
+                "nothing can be taken out; erase it in the stream before, and begin this one anew"
             )
 
     def _entries(self, stream: StoredStream) -> Iterator[LogEntry]:

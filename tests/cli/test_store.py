@@ -213,6 +213,14 @@ def test_erase_from_one_stream_and_from_all(run, path):
     assert run("erase", "Ann", "--stream", "none")[2].endswith("expected one of this store, got 'none'\n")
 
 
+def test_who_erases_must_be_known(run, monkeypatch):
+    def nobody():
+        raise KeyError("uid not found")
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    assert run("erase", "Ann")[2] == "breakeven: --by: expected who erases, got none, and no login name\n"
+
+
 def test_entries_of_other_kinds_are_exported_as_bytes(run, path):
     store = SqliteStore(path)
     store.append([LogEntry(1, store.last(1) + 1, 0.0, "x", "Skipped", "Ann", b"\x01\x02")])

@@ -238,11 +238,9 @@ def erase(
     Numbers and rounds stay, and decisions taken stand. Snapshots of the stream are dropped, since they hold
     what was erased. Backups and exports made before are yours to delete.
     """
-    import getpass
-
     from breakeven.folding import erase as erase_id
 
-    by = by or getpass.getuser()
+    by = by or _login_name()
     with _opened(store, "write") as opened, bar("erasing", hidden=as_json) as progress:
         done = erase_id(opened, id, by=by, stream=stream, progress=progress)
     if as_json:
@@ -251,6 +249,17 @@ def erase(
         for one in done:
             entries = "1 entry" if one.entries == 1 else f"{one.entries:,} entries"
             print(f"{as_line(one.name)}: {entries} erased")
+
+
+def _login_name() -> str:
+    import getpass
+
+    from breakeven.errors import expect
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # nobody, as in some containers
+        expect.refuse("--by", "who erases", "none, and no login name", described=True)
 
 
 @contextmanager
