@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, sync_playwright
 from breakeven.cli import main
 
 IMAGES = Path(__file__).parent / "images"
-COLOURS = 96
+COLOURS = 160
 SIZES = {"laptop": (1280, 1500), "phone": (390, 1200)}
 
 
@@ -25,8 +25,7 @@ def shoot(browser: Browser, page: Path, name: str, scheme: str) -> None:
     size = {"width": width, "height": height}
     tab = browser.new_page(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
     tab.goto(page.as_uri())
-    tab.wait_for_selector(".chart .main-svg")
-    tab.wait_for_timeout(1000)
+    tab.wait_for_selector(".chart > svg")
     with Image.open(BytesIO(tab.screenshot())) as picture:
         colours = picture.convert("RGB").quantize(COLOURS)  # a third of the bytes
     colours.save(IMAGES / f"report-{name}-{scheme}.png", optimize=True)

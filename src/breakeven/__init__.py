@@ -5,42 +5,45 @@ label is worth its price, and predicts either way. Start with `algorithm1` (type
 """
 
 from breakeven import starting as starting  # isort: skip  # Ctrl-C is heard before all that takes time
+
+from importlib import import_module
 from logging import NullHandler as _NullHandler
 from logging import getLogger as _getLogger
+from typing import TYPE_CHECKING, Any
 
-from breakeven import errors, theory
-from breakeven.beliefs import (
-    Averaged,
-    AveragedShares,
-    Belief,
-    Cells,
-    GaussianProcess,
-    Matern,
-    Prior,
-    SeparateTypes,
-    SquaredExponential,
-    TypeMeans,
-    TypeShares,
-)
-from breakeven.learner import Learner, algorithm1, algorithm2
-from breakeven.ledger import Ledger
-from breakeven.notebook import connect as _connect
-from breakeven.rules import (
-    Always,
-    Audit,
-    Budget,
-    Check,
-    Never,
-    Queue,
-    RandomSelect,
-    Rule,
-    Threshold,
-    Value,
-    VariableUncertainty,
-)
-from breakeven.simulate import Trace, simulate
-from breakeven.tables import from_table
-from breakeven.values import Decision, Explanation, Labeller, Prediction, Verdict, View
+if TYPE_CHECKING:
+    from breakeven import errors, theory
+    from breakeven.beliefs import (
+        Averaged,
+        AveragedShares,
+        Belief,
+        Cells,
+        GaussianProcess,
+        Matern,
+        Prior,
+        SeparateTypes,
+        SquaredExponential,
+        TypeMeans,
+        TypeShares,
+    )
+    from breakeven.learner import Learner, algorithm1, algorithm2
+    from breakeven.ledger import Ledger
+    from breakeven.rules import (
+        Always,
+        Audit,
+        Budget,
+        Check,
+        Never,
+        Queue,
+        RandomSelect,
+        Rule,
+        Threshold,
+        Value,
+        VariableUncertainty,
+    )
+    from breakeven.tables import from_table
+    from breakeven.trace import Trace, simulate
+    from breakeven.values import Decision, Explanation, Labeller, Prediction, Verdict, View
 
 __all__ = [
     "Always",
@@ -84,5 +87,51 @@ __all__ = [
 
 __version__ = "0.1.0"
 
+_HOMES: dict[str, tuple[str, ...]] = {  # where each name is loaded from, when it is first asked for
+    "breakeven.beliefs": (
+        "Averaged",
+        "AveragedShares",
+        "Belief",
+        "Cells",
+        "GaussianProcess",
+        "Matern",
+        "Prior",
+        "SeparateTypes",
+        "SquaredExponential",
+        "TypeMeans",
+        "TypeShares",
+    ),
+    "breakeven.learner": ("Learner", "algorithm1", "algorithm2"),
+    "breakeven.ledger": ("Ledger",),
+    "breakeven.rules": (
+        "Always",
+        "Audit",
+        "Budget",
+        "Check",
+        "Never",
+        "Queue",
+        "RandomSelect",
+        "Rule",
+        "Threshold",
+        "Value",
+        "VariableUncertainty",
+    ),
+    "breakeven.trace": ("Trace", "simulate"),
+    "breakeven.tables": ("from_table",),
+    "breakeven.values": ("Decision", "Explanation", "Labeller", "Prediction", "Verdict", "View"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What is exported, loaded when it is first asked for: the command line answers --help without NumPy."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names), None)
+    return import_module(f"{__name__}.{name}") if home is None else getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 _getLogger(__name__).addHandler(_NullHandler())  # who wants messages says so; without that there are none
-_connect()  # things know how to draw themselves from now on

@@ -18,7 +18,7 @@ from docs.docstrings import fenced
 from tests.docs.reader import ROOT
 
 DOCS = ROOT / "docs"
-NOT_PUBLIC = {"__main__", "cli", "files", "notebook", "starting"}
+NOT_PUBLIC = {"__main__", "cli", "files", "starting"}
 DIRECTIVE = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
 ADAPTERS = ["adapters.classifier", "adapters.river", "adapters.sklearn"]
 

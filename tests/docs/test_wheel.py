@@ -54,7 +54,7 @@ def test_it_says_how_to_get_the_laboratory(bare_python, tmp_path):
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
-    assert "pip install breakeven-research" in done.stderr
+    assert "pip install ./research" in done.stderr
 
 
 def test_it_carries_its_types_styles_and_script_and_nothing_else(bare_python, tmp_path):

@@ -584,7 +584,7 @@ MAKING = {
     ),
     "GaussianProcess kernel": (
         lambda bad: GaussianProcess(1, 1.0, bad),
-        [Matern, SquaredExponential, "se", 3, Always()],
+        [Matern, SquaredExponential, "sea", 3, Always()],
         "^kernel: expected a SquaredExponential, a Matern, or one of .*, got ",
     ),
     "GaussianProcess lengthscales": (

@@ -26,7 +26,7 @@ def test_the_bill_says_how_the_belief_stands():
     assert "The belief is consistent, by" in " ".join(still.notes)
     assert still.summary()["standing"].alarms == 0
     assert "It was refuted" in " ".join(moved.notes)
-    assert moved.rows[2].total < outcome(3.0).rows[2].total
+    assert moved.own_row.total < outcome(3.0).own_row.total
     assert "Check(Value(" in moved.bill.configuration
     assert "from breakeven import Check, Value" in moved.bill.configuration
 

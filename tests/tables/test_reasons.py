@@ -84,7 +84,6 @@ def test_an_outcome_shows_itself(named):
 
 def test_an_outcome_plots_and_reports(outcome, tmp_path):
     pytest.importorskip("matplotlib")
-    pytest.importorskip("plotly")
     assert outcome.plot()._repr_png_().startswith(b"\x89PNG")
     page = outcome.report(tmp_path / "my page.html")
     assert page == tmp_path / "my page.html"

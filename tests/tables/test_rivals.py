@@ -1,19 +1,19 @@
 """Other rules at equal spend, other costs, other orders, and what stays of them when interrupted."""
 
-from contextlib import contextmanager
 from math import fsum
 
 import numpy as np
 import polars as pl
 import pytest
 
-from breakeven.tables import rivals
-from breakeven.tables.rivals import equal_chance
+from breakeven.errors import InvalidInput
+from breakeven.tables import rivals, workers
+from breakeven.tables.rivals import MOST_UNSURE, equal_chance
 from breakeven.tables.simulation import carry_out
-from breakeven.values.bill import COST_FACTORS
+from breakeven.values.bill import AT_RANDOM
 from tests.tables.samples import bill_of, cases_of, smooth, typed
 
-RIVALS = ["the paper's threshold", "random, equal spend", "variable, equal spend"]
+OTHERS = ["the paper's threshold", MOST_UNSURE]
 
 
 def with_prices(frame, low=0.2, high=2.0):
@@ -47,18 +47,18 @@ SLOW_STREAMS = ("the paper's rule first", "everyone", "seed labels")
 )
 def test_equal_spend_is_never_more_and_random_is_within_one_label_of_it(frame, options):
     outcome = bill_of(frame, compare=True, **options)
-    ours, price = outcome.rows[2].spend, outcome.run.cases.label_costs(options.get("cost")).max()
+    ours, price = outcome.own_row.spend, outcome.run.cases.label_costs(options.get("cost")).max()
     rows = {row.name: row for row in outcome.rows}
-    assert ours - price < rows["random, equal spend"].spend <= ours
-    assert rows["variable, equal spend"].spend <= ours
+    assert ours - price < rows[AT_RANDOM].spend <= ours
+    assert rows[MOST_UNSURE].spend <= ours
 
 
 def test_random_buys_as_many_where_all_cost_the_same():
     outcome = bill_of(smooth(150), cost=0.3, compare=True)
     rows = {row.name: row for row in outcome.rows}
-    assert list(rows) == ["label everyone", "label no one *", "breakeven", *RIVALS]
-    assert rows["random, equal spend"].labels == rows["breakeven"].labels > 0
-    assert rows["variable, equal spend"].labels > 0
+    assert list(rows) == ["label everyone", "label no one *", AT_RANDOM, "breakeven", *OTHERS]
+    assert rows[AT_RANDOM].labels == rows["breakeven"].labels > 0
+    assert rows[MOST_UNSURE].labels > 0
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_spend_is_equal_over_every_order(frame, options):
     price = outcome.run.cases.label_costs(options.get("cost")).max()
     for ours, *rest in outcome.orders:
         rows = {row.name: row.spend for row in rest}
-        assert ours.spend - price < rows["random, equal spend"] <= ours.spend
-        assert rows["variable, equal spend"] <= ours.spend
+        assert ours.spend - price < rows[AT_RANDOM] <= ours.spend
+        assert rows[MOST_UNSURE] <= ours.spend
 
 
 def test_the_chance_is_the_largest_that_can_be_paid():
@@ -108,7 +108,7 @@ def test_the_chance_is_the_largest_that_can_be_paid():
 
 def test_a_chance_is_the_part_that_random_labels():
     few, many = (
-        bill_of(smooth(200), cost=0.5, rule="random", chance=chance).rows[2].labels for chance in (0.1, 0.9)
+        bill_of(smooth(200), cost=0.5, rule="random", chance=chance).own_row.labels for chance in (0.1, 0.9)
     )
     assert few == pytest.approx(20, abs=15)
     assert many == pytest.approx(180, abs=15)
@@ -119,83 +119,138 @@ def test_a_chance_is_the_part_that_random_labels():
 
 def test_the_sweep_has_the_bill_itself_in_it():
     outcome = bill_of(smooth(150), cost=0.5, sweep=True)
-    sweep, ours = outcome.sweep, outcome.rows[2]
+    sweep, rows = outcome.sweep, {row.name: row for row in outcome.rows}
     place = sweep.at(0.5)
-    assert sweep.label_costs == [0.5 * factor for factor in sorted(COST_FACTORS)]
-    assert sweep.labels[place] == ours.labels
-    assert (sweep.total[place], sweep.saved[place]) == (ours.total, ours.saved)
-    assert sweep.labels[0] >= sweep.labels[-1]
+    assert sweep.label_costs[place] == 0.5
+    assert (sweep.labels[place], sweep.total[place]) == (outcome.own_row.labels, outcome.own_row.total)
+    assert sweep.everyone[place] == rows["label everyone"].total
+    assert sweep.no_one[place] == rows["label no one *"].total
+    assert sweep.at_random[place] == rows[AT_RANDOM].total
 
 
-def test_prices_at_which_a_run_would_take_longer_are_left_out_and_said(monkeypatch):
-    monkeypatch.setattr(rivals, "AFFORDED", 10)
-    outcome = bill_of(smooth(150), cost=0.2, sweep=True)
-    assert outcome.sweep.label_costs == [0.2 * factor for factor in sorted(COST_FACTORS) if factor >= 1.0]
-    assert outcome.notes[-1] == (
-        "Costs of 0.05 and 0.1 were left out: with that many labels to buy, a run would take longer than the "
-        "first one."
+def test_the_sweep_goes_from_where_everyone_is_labelled_to_where_as_good_as_no_one_is():
+    sweep = bill_of(smooth(150), cost=0.5, sweep=True).sweep
+    assert sweep.labels[0] == 150
+    assert sweep.total[0] == sweep.everyone[0]
+    assert sweep.labels[-1] <= 5
+    assert sweep.total[-1] > sweep.no_one[-1]
+
+
+def test_the_break_even_costs_lie_between_runs_that_say_so():
+    sweep = bill_of(smooth(150), cost=0.5, sweep=True).sweep
+    bills = {cost: place for place, cost in enumerate(sweep.label_costs)}
+    asking, buying = sweep.break_even.worth_asking, sweep.break_even.buy_all
+    assert asking.low < asking.cost < asking.high <= 1.5 * asking.low
+    assert sweep.total[bills[asking.low]] < sweep.no_one[bills[asking.low]]
+    assert all(
+        sweep.total[place] >= sweep.no_one[place] for cost, place in bills.items() if cost >= asking.high
     )
+    assert buying.low < buying.cost < buying.high <= 1.5 * buying.low
+    assert sweep.everyone[bills[buying.low]] <= sweep.total[bills[buying.low]]
+    assert sweep.everyone[bills[buying.high]] > sweep.total[bills[buying.high]]
 
 
-def test_below_a_price_that_is_left_out_nothing_is_run(monkeypatch):
-    monkeypatch.setattr(rivals, "AFFORDED", 10)
-    asked, run = [], rivals.run
-    monkeypatch.setattr(
-        rivals, "run", lambda *words, **named: asked.append(words[1].cost) or run(*words, **named)
-    )
-    bill_of(smooth(150), cost=0.2, sweep=True)
-    assert asked == [0.1, 0.4, 0.8, 1.6, 3.2]
+def test_long_tables_are_swept_on_an_even_part_of_their_cases_and_that_is_said():
+    outcome = bill_of(smooth(150), cost=0.5, sweep=True, sweep_rows=60)
+    assert (outcome.sweep.cases, outcome.sweep.of_cases) == (60, 150)
+    assert max(outcome.sweep.labels) == 60
+    assert outcome.sweep.everyone == pytest.approx([60 * cost for cost in outcome.sweep.label_costs])
+    assert "on 60 of the 150 cases, evenly spread over the stream" in outcome.rests_on
+    assert outcome.sweep.label_costs[outcome.sweep.at(0.5)] == 0.5
+
+
+def test_types_are_swept_as_they_are():
+    outcome = bill_of(typed(200), type="kind", cost=2.0, noise_std=0.5, sweep=True, sweep_rows=60)
+    assert outcome.sweep.cases == 200
 
 
 @pytest.mark.parametrize("rule", ["always", "never", "random", "variable"])
-def test_rules_that_ask_no_price_are_not_run_anew(monkeypatch, rule):
+def test_rules_that_ask_no_price_are_run_anew_for_no_other_cost(monkeypatch, rule):
     frame = with_prices(smooth(100))
     options = {"rule": rule, "features": ["a", "b"], "cost_column": "price"}
-    dearer = bill_of(frame.with_columns(pl.col("price") * 4), **options).rows[2]
-    monkeypatch.setattr(rivals, "run", None)
-    sweep = bill_of(frame, sweep=True, **options).sweep
-    place = sorted(COST_FACTORS).index(4.0)
+    dearer = bill_of(frame.with_columns(pl.col("price") * 4), **options).own_row
+    asked, run = [], rivals.run
+    monkeypatch.setattr(rivals, "run", lambda *words, **named: asked.append(1) or run(*words, **named))
+    outcome = bill_of(frame, sweep=True, **options)
+    sweep = outcome.sweep
+    place = sweep.at(4.0 * outcome.bill_cost)
+    assert len(asked) == (rule != "random")
     assert (sweep.labels[place], sweep.spend[place]) == (dearer.labels, pytest.approx(dearer.spend))
-    assert (sweep.total[place], sweep.saved[place]) == pytest.approx((dearer.total, dearer.saved))
+    assert sweep.total[place] == pytest.approx(dearer.total)
 
 
-@pytest.mark.parametrize(("cost", "count"), [(2e99, 5), (1e-50, 5)])
-def test_prices_beyond_what_can_be_computed_with_are_left_out(cost, count):
-    assert len(bill_of(smooth(30), cost=cost, sweep=True).sweep.label_costs) == count
+@pytest.mark.parametrize("cost", [2e99, 1e-50])
+def test_prices_beyond_what_can_be_computed_with_are_left_out(cost):
+    costs = bill_of(smooth(30), cost=cost, sweep=True).sweep.label_costs
+    assert 1e-50 <= min(costs) <= cost <= max(costs) <= 1e100
+
+
+def test_a_budget_that_cannot_pay_for_a_label_buys_none():
+    cases, options = cases_of(smooth(100), cost=5.0, rule="variable", budget=20.0)
+    setting = rivals.Ground(cases=cases, sample=cases, options=options)
+    at = {one: rivals.OneCost(one).done(setting, rivals.Runner()).own.labels for one in (1.0, 16.0)}
+    assert at[1.0] > at[16.0] == 0
+
+
+# -- on several cores --------------------------------------------------------------------------------------
+
+
+def everything(cores):
+    return bill_of(smooth(50), cost=0.5, sweep=True, trials=2, cores=cores)
+
+
+def test_several_cores_find_the_same_to_the_bit():
+    alone, together = everything(1), everything(2)
+    assert together.rows == alone.rows
+    assert together.sweep == alone.sweep
+    assert together.orders == alone.orders
+
+
+def test_an_error_over_there_is_one_here():
+    cases, options = cases_of(smooth(30), cost=0.5)
+    setting = rivals.Ground(cases=cases, sample=cases, options=options)
+    refused = rivals.OneRule("x", options.but(rule="value", budget=0.1))
+    with (
+        workers.Crew(setting, 2, lambda rounds: None, lambda: False) as crew,
+        pytest.raises(InvalidInput, match=r"total: expected at least 0.5, the cost of one label"),
+    ):
+        list(crew.results([refused, refused]))
+
+
+def test_a_crew_that_is_stopped_ends_its_workers():
+    cases, options = cases_of(smooth(400), cost=0.5)
+    setting = rivals.Ground(cases=cases, sample=cases, options=options)
+    with workers.Crew(setting, 2, lambda rounds: None, lambda: True) as crew:
+        with pytest.raises(rivals.Stopped):
+            list(crew.results([rivals.OneOrder(0), rivals.OneOrder(1)]))
+        started = [one._process for one in crew._workers]
+    assert started
+    assert all(process.poll() is not None for process in started)
 
 
 # -- interrupted -----------------------------------------------------------------------------------------
 
 
-def interrupted(part, runs):
-    """Everything is asked for, and stopped in this part after so many runs."""
-    now, begun = [""], []
-
-    @contextmanager
-    def progress(title):
-        now[0] = title
-        yield None
-
-    def stop():
-        return now[0] == part and len(begun) > runs
-
-    run, count = rivals.run, begun.append
+def interrupted(runs):
+    """Everything is asked for, and stopped after so many runs besides the first."""
+    begun = []
+    run = rivals.run
 
     def counted(*words, **named):
-        if now[0] == part:
-            count(part)
+        begun.append(1)
         return run(*words, **named)
 
     cases, options = cases_of(typed(100), type="kind", cost=1.0, noise_std=0.5)
     options = options.but(compare=True, sweep=True, trials=3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rivals, "run", counted)
-        return carry_out(cases, options, progress=progress, stop=stop)
+        outcome = carry_out(cases, options, stop=lambda: len(begun) > runs)
+    return outcome, len(begun)
 
 
 def test_rules_that_are_done_stay():
-    outcome = interrupted("other rules", 2)
-    assert [row.name for row in outcome.more] == RIVALS[:2]
+    outcome, _ = interrupted(2)
+    assert [row.name for row in outcome.at_random + outcome.more] == [AT_RANDOM, OTHERS[0]]
     assert (outcome.sweep, outcome.trials) == (None, [])
     assert outcome.summary()["unfinished"] == ["other rules", "other costs", "other orders"]
     assert outcome.notes[-1] == (
@@ -205,27 +260,21 @@ def test_rules_that_are_done_stay():
 
 
 def test_prices_that_are_done_stay():
-    outcome = interrupted("other costs", 3)
-    assert [row.name for row in outcome.more] == RIVALS
-    assert outcome.sweep.label_costs == [0.25, 0.5, 1.0, 2.0]
+    outcome, _ = interrupted(8)
+    assert [row.name for row in outcome.more] == OTHERS
+    assert 2 <= len(outcome.sweep.label_costs) <= 4
     assert outcome.unfinished == ["other costs", "other orders"]
 
 
 def test_orders_that_are_done_stay_if_there_are_two():
-    outcome = interrupted("other orders", 9)
+    _, all_runs = interrupted(999)
+    outcome, _ = interrupted(all_runs - 2)
     assert len(outcome.orders) == 2
     assert [row.name for row in outcome.trials] == [row.name for row in outcome.rows]
     assert all(row.low <= row.total <= row.high for row in outcome.trials[2:])
-    assert interrupted("other orders", 7).trials == []
+    assert interrupted(all_runs - 6)[0].trials == []
 
 
 def test_what_is_not_interrupted_is_whole():
-    outcome = interrupted("other orders", 99)
+    outcome, _ = interrupted(999)
     assert (len(outcome.orders), outcome.unfinished, outcome.remarks) == (3, [], [])
-
-
-def test_a_budget_that_cannot_pay_for_a_label_buys_none():
-    outcome = bill_of(smooth(100), cost=5.0, rule="variable", budget=20.0, sweep=True)
-    bought = dict(zip(outcome.sweep.label_costs, outcome.sweep.labels, strict=True))
-    assert bought[5.0] > 0
-    assert bought[40.0] == bought[80.0] == 0

@@ -119,7 +119,7 @@ def test_the_future_changes_nothing_of_types_either():
 def test_decisions_have_all_that_a_decision_has():
     table = run_of(smooth(60)).decisions.collect()
     own = {"row", "prediction", "probability", "std", "noise_std", "normal_score", "label", "error"}
-    own |= {"flips_at"}
+    own |= {"flips_at", "answer"}
     assert set(table.columns) == set(Decision.__struct_fields__) - {"offers", "doubt", "scarcity"} | own
     assert table["id"].to_list() == list(range(1, 61))
     assert table.filter("wants_label")["error"].to_list() == [0.0] * table["wants_label"].sum()
@@ -250,7 +250,7 @@ def test_a_run_that_is_stopped_in_its_warm_up_does_not_know_the_noise():
     run = run_of(typed(), type="kind", stop=lambda: next(rounds) >= 15)
     assert len(run.cases) < 20 <= run.learner.warmup
     assert run.noise_from == "not known"
-    assert "noise alone" not in Outcome(run).notes[1]
+    assert "standard deviation" not in Outcome(run).notes[1]
     assert Outcome(run).summary()["noise_std"] is None
 
 

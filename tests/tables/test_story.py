@@ -10,6 +10,7 @@ from breakeven.tables.outcome import configuration
 from breakeven.values.amounts import amount
 from tests.tables.samples import bill_of, run_of, smooth, typed
 
+OVER_TIME = ("labels-bought-over-time", "error-where-nobody-asked-over-time", "95-intervals-held-over-time")
 COSTS = np.random.default_rng(1).lognormal(-1.0, 0.8, 80)
 
 
@@ -48,11 +49,9 @@ def test_facts_say_where_costs_come_from():
     assert "costs from `price`, on average 2 a label" in story.facts(run)
 
 
-def test_noise_is_spoken_of_only_where_it_is_known_and_matters(run, unbought):
-    assert "of a standard deviation of" in story.about_errors(run)
-    assert "over those not labelled" in story.about_errors(run)
-    everything = run_of(typed(60), type="kind", rule="always")
-    assert "noise alone" not in story.about_errors(everything) + story.about_errors(unbought)
+def test_noise_is_spoken_of_only_where_labels_were_bought(run, unbought):
+    assert "fitted to the labels bought" in story.about_errors(run)
+    assert "standard deviation" not in story.about_errors(unbought)
 
 
 def test_an_average_says_what_it_averages_and_how_little_it_knows_of_the_noise(run):
@@ -63,13 +62,13 @@ def test_an_average_says_what_it_averages_and_how_little_it_knows_of_the_noise(r
     assert "% of the weight says that the features tell nothing." in said
     low, high = run.learner.belief.describe()["noise_between"]
     assert low < 0.1 < high
-    words = f"of a standard deviation of {amount(low)} to {amount(high)} (as far as the labels tell)"
+    words = f"(as far as the labels tell), its standard deviation is between {amount(low)} and {amount(high)}"
     assert words in story.about_errors(run)
     process = run_of(smooth(80), cost=0.5, kernel="se")
     assert story.about_belief(process) == []
     assert "(fitted)" in story.about_errors(process)
     given = run_of(smooth(80), cost=0.5, noise_std=0.1)
-    assert "of a standard deviation of 0.1 (given)" in story.about_errors(given)
+    assert "The noise of labels was given: a standard deviation of 0.1." in story.about_errors(given)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2], ids=["all equal", "mostly equal"])
@@ -79,7 +78,7 @@ def test_labels_that_are_mostly_one_value_have_exceptions_and_no_noise(share):
     run = run_of(smooth(80).with_columns(y=pl.Series(losses)), cost=2.0)
     (said,) = story.about_belief(run)
     assert said.startswith("Most labels bought are 3: predictions say how likely a label is an exception")
-    assert "noise alone" not in story.about_errors(run)
+    assert "standard deviation" not in story.about_errors(run)
     assert set(charts_of(run)) >= {"money", "bought"}
 
 
@@ -121,7 +120,7 @@ def test_what_may_be_chance_is_no_copy(labels, found):
 def test_charts_are_thinned_and_keep_the_last_case(monkeypatch):
     monkeypatch.setattr(pictures, "MOST_POINTS", 30)
     charts = charts_of(run_of(smooth(200), cost=0.5))
-    assert set(charts) == {"money", "error", "bought", "predicted", "calibration"}
+    assert set(charts) == {"money", *OVER_TIME, "bought", "predicted", "calibration"}
     assert all(sum(len(line.x) for line in chart.lines) <= 30 for chart in charts.values())
     assert {line.x[-1] for line in charts["money"].lines} == {200.0}
 
@@ -136,20 +135,16 @@ def test_money_ends_at_the_bill(run):
 
 
 def test_errors_are_those_of_unlabelled_cases(run):
-    chart = charts_of(run)["error"]
+    (means,) = charts_of(run)["error-where-nobody-asked-over-time"].lines
     unlabelled = run.decisions.collect().filter(~pl.col("wants_label"))
-    means, noise = chart.lines
-    assert np.mean(means.y) == pytest.approx(unlabelled["error"].mean(), rel=0.1)
+    assert np.mean(means.y) == pytest.approx(unlabelled["error"].mean(), rel=0.3)
     assert all(low <= y <= high for low, y, high in zip(means.low, means.y, means.high, strict=True))
-    assert noise.kind == "reference"
-    each, unsure = amount(unlabelled["error"].sum() / 150), amount(unlabelled["error"].mean())
-    assert f"{each} a case, where labelled ones count as right, and {unsure} a case that" in words_of(run)
 
 
 def test_where_everything_is_labelled_there_are_no_errors():
     run = run_of(typed(60), type="kind", rule="always")
-    assert set(charts_of(run)) == {"money", "bought"}
-    assert "Every case was labelled, so there are no errors." in words_of(run)
+    assert "error-where-nobody-asked-over-time" not in charts_of(run)
+    assert {"money", "labels-bought-over-time", "bought"} <= set(charts_of(run))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +165,7 @@ def test_every_rule_says_what_it_went_by_and_draws_no_limit_it_has_not(rule, lim
 
 
 def test_who_never_asks_has_nothing_to_draw_but_errors(unbought):
-    assert set(charts_of(unbought)) == {"money", "error", "predicted"}
+    assert set(charts_of(unbought)) == {"money", *OVER_TIME[:2], "predicted"}
     said = words_of(unbought)
     assert "Nothing was labelled" in said
     assert "80 cases came before anything was known; intervals of theirs are left out." in said
@@ -216,7 +211,7 @@ def test_tables_beside_charts_are_short_whatever_the_run():
     for rows in (30, 300):
         sections = story.sections(run_of(typed(rows), type="kind", cost=2.0))
         tables = [figure.data for section in sections for figure in section.figures if figure.data.rows]
-        assert [table.name for table in tables] == ["money", "error", "calibration"]
+        assert [table.name for table in tables] == ["money", "labels-bought-over-time", "calibration"]
         assert all(len(table.rows) <= 30 for table in tables)
         assert tables[0].columns == ["case", "spent on labels", "total", "label everyone"]
 

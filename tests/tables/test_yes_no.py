@@ -28,8 +28,8 @@ def test_declared_labels_are_answered_yes_or_no_from_the_start():
     assert set(outcome.decisions["prediction"].unique()) <= {0.0, 1.0}
     assert outcome.decisions["probability"].is_between(0.0, 1.0).all()
     assert "a miss costs 2, a false alarm 0.5" in outcome.bill.facts
-    assert "Answers are yes or no" in outcome.notes[0]
-    assert outcome.rows[2].total < min(outcome.rows[0].total, 1.3 * outcome.rows[1].total)
+    assert "Answers are yes or no" in outcome.notes[1]
+    assert outcome.own_row.total < min(outcome.rows[0].total, 1.3 * outcome.rows[1].total)
 
 
 def test_the_bill_is_labels_plus_misses_plus_false_alarms():
@@ -37,9 +37,9 @@ def test_the_bill_is_labels_plus_misses_plus_false_alarms():
     open_cases = outcome.decisions.filter(~pl.col("wants_label"))
     misses = ((open_cases["label"] == 1.0) & (open_cases["prediction"] == 0.0)).sum()
     alarms = ((open_cases["label"] == 0.0) & (open_cases["prediction"] == 1.0)).sum()
-    total = 0.2 * outcome.rows[2].labels + 2.0 * misses + 0.5 * alarms
-    assert outcome.rows[2].total == pytest.approx(total)
-    assert f"There were {misses:,} and {alarms:,}." in outcome.notes[0]
+    total = 0.2 * outcome.own_row.labels + 2.0 * misses + 0.5 * alarms
+    assert outcome.own_row.total == pytest.approx(total)
+    assert f"There were {misses:,} and {alarms:,}." in outcome.notes[1]
 
 
 WORDS = {
@@ -118,14 +118,14 @@ def test_an_unknown_kind_of_labels_is_refused():
 
 def test_all_labels_equal_work():
     outcome = bill(past().with_columns(pl.lit(0).alias("y")), labels="yes/no", cost=0.2)
-    assert 0 < outcome.rows[2].labels < CASES
+    assert 0 < outcome.own_row.labels < CASES
     assert (outcome.decisions["probability"] > 0.0).all()
 
 
 def test_owned_labels_count():
     owned = past(seed=3).head(50)
     outcome = bill(past(), labels="yes/no", seed_labels=owned)
-    assert outcome.rows[2].labels <= bill(past(), labels="yes/no").rows[2].labels
+    assert outcome.own_row.labels <= bill(past(), labels="yes/no").own_row.labels
     assert bill(past(), seed_labels=owned).learner.belief.describe()["labels"] == "yes/no"
 
 

@@ -49,8 +49,8 @@ def test_a_plan_scores_as_a_bill_does():
     stream, found = stream_of(one, 0), plan(one)
     papers = algorithm1(label_cost=3.0, noise_std=0.4, delta=one.delta)
     bill = simulate(papers, stream.points, stream.labels).ledger
-    everyone, no_one, _, threshold = found.rows
-    assert (everyone.labels, everyone.mean_error, everyone.saved) == (300, 0.0, 0.0)
+    everyone, no_one, _, _, threshold = found.rows
+    assert (everyone.labels, everyone.mean_error, everyone.simple) == (300, 0.0, True)
     assert no_one.mean_error == pytest.approx(np.abs(stream.labels - np.median(stream.labels)).mean())
     assert (threshold.labels, threshold.spend) == (bill.labels, bill.label_spend)
     assert threshold.total == pytest.approx(bill.total_loss)
@@ -103,7 +103,7 @@ def test_a_plan_of_yes_no_labels_answers_yes_or_no():
         rounds=400, cost=0.2, types=4, share=0.1, miss_cost=3.0, false_alarm_cost=1.0, trials=2
     )
     found = plan(prospect)
-    everyone, no_one, ours, papers = found.rows
+    everyone, no_one, _, ours, papers = found.rows
     assert everyone.total == pytest.approx(80.0)
     assert ours.total < everyone.total
     assert 0 < ours.labels < 400

@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from breakeven.report import write_bill
-from breakeven.report.bill_numbers import facts, headline, lead, money_and_share
+from breakeven.report.bill_numbers import facts
 from breakeven.report.bill_page import html
-from breakeven.report.line_styles import FIRST_STYLES
-from breakeven.values.bill import Bill, BillRow, Sweep
+from breakeven.values.bill import Bill, BillRow, Comparison, PricePoint, sweep_of
+from breakeven.values.bill_words import headline
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
 from tests.unit.reading import Reader
 
@@ -24,7 +24,7 @@ CASES, COST = 20_000, 5.0
 def way(name, labels, mean_error, **ends):
     spend, total = COST * labels, COST * labels + mean_error * CASES
     given = {"labels": labels, "spend": spend, "mean_error": mean_error, "total": total}
-    return BillRow(name=name, saved=COST * CASES - total, **given, **ends)
+    return BillRow(name=name, **given, **ends)
 
 
 def figure(chart, **rest):
@@ -32,13 +32,19 @@ def figure(chart, **rest):
     return Figure(name=chart.name, title=chart.title, charts=[chart], data=data, **rest)
 
 
-def sweep():
-    labels, errors = [12_559, 3_118, 774], [1.197, 1.9723, 3.751]
-    costs = [0.625, COST, 40.0]
-    spend = [cost * count for cost, count in zip(costs, labels, strict=True)]
-    total = [paid + error * CASES for paid, error in zip(spend, errors, strict=True)]
-    saved = [cost * CASES - whole for cost, whole in zip(costs, total, strict=True)]
-    return Sweep(label_costs=costs, labels=labels, spend=spend, mean_error=errors, total=total, saved=saved)
+def sweep(costs=(0.625, COST, 40.0)):
+    labels, errors = {0.625: 12_559, COST: 3_118, 40.0: 774}, {0.625: 1.197, COST: 1.9723, 40.0: 3.751}
+    points = []
+    for cost in costs:
+        spend, error = cost * labels[cost], errors[cost]
+        total = spend + error * CASES
+        own = BillRow(name="breakeven", labels=labels[cost], spend=spend, mean_error=error, total=total)
+        points.append(
+            PricePoint(
+                label_cost=cost, own=own, everyone=cost * CASES, no_one=6.914 * CASES, at_random=1.1 * total
+            )
+        )
+    return sweep_of(points, CASES, CASES)
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +67,11 @@ def bill():
     everyone, no_one = way("label everyone", CASES, 0.0), way("label no one *", 0, 6.914)
     return Bill(
         title="patients.csv",
+        warnings=["The labels **refuted** it."],
+        headline="You would have saved 44,964 (45%) against the cheapest simple way, labelling everyone",
+        lead="**breakeven** would have bought 3,118 of 20,000 labels.",
+        break_even=["Up to about 70 a label, it pays.", "Up to about 1 a label, buying all is cheapest."],
+        rests_on="These costs rest on runs at 3 costs of a label.",
         rows=[everyone, no_one, way("breakeven", 3118, 1.9723), way("random", 3118, 2.6105)],
         chosen="breakeven",
         facts=["20,000 cases", "label `score`", "5 a label"],
@@ -77,20 +88,21 @@ def bill():
 
 @pytest.fixture(scope="module")
 def page(bill):
-    return html(bill, "/* plotly */")
+    return html(bill)
 
 
 def data_of(page):
     return json.loads(SCRIPTS.findall(page)[0][1])
 
 
-def row(name="Value", total=60.0, everyone=100.0, **rest):
-    given = {"labels": 5, "spend": 40.0, "mean_error": 0.5, "total": total, "saved": everyone - total}
+def row(name="Value", total=60.0, **rest):
+    given = {"labels": 5, "spend": 40.0, "mean_error": 0.5, "total": total}
     return BillRow(name=name, **given | rest)
 
 
 def small(*rows, **rest):
-    return Bill(title="t", rows=[row("label everyone", 100.0, labels=20, spend=100.0), *rows], **rest)
+    everyone = row("label everyone", 100.0, labels=20, spend=100.0)
+    return Bill(title="t", headline="You would have saved nothing", rows=[everyone, *rows], **rest)
 
 
 def evil_bill():
@@ -98,40 +110,46 @@ def evil_bill():
     chart = Chart(name='c"', title=EVIL, x_label=EVIL, y_label=EVIL, lines=lines)
     table = Table(name='t"', title=EVIL, columns=[EVIL], rows=[[EVIL]])
     evil = Figure(name='f"', title="Figure", charts=[chart], data=table, caption=EVIL)
-    given = {"labels": [1, 1], "spend": [1.0, 2.0], "mean_error": [1.0, 1.0]}
+    points = [PricePoint(label_cost=cost, own=row(EVIL), everyone=1.0, no_one=2.0) for cost in (1.0, 2.0)]
     return Bill(
         title=EVIL,
+        headline=EVIL,
+        warnings=[EVIL],
+        lead=EVIL,
+        break_even=[EVIL],
+        rests_on=EVIL,
+        currency=EVIL,
+        unit=EVIL,
         rows=[row(EVIL), row(EVIL + "2")],
         chosen=EVIL,
         facts=[EVIL],
         trials=[row(EVIL, low=1.0, high=2.0)],
         sections=[Section(title=EVIL, text=[EVIL], tables=[table], figures=[evil])],
-        sweep=Sweep(label_costs=[1.0, 2.0], total=[1.0, 1.0], saved=[1.0, 3.0], **given),
+        sweep=sweep_of(points, 1, 1),
         configuration=EVIL,
         notes=[EVIL, "*" + EVIL],
     )
 
 
-def test_the_report_is_one_file_with_plotly_in_it_once(tmp_path, bill):
+def test_the_report_is_one_small_file(tmp_path, bill):
     path = write_bill(bill, tmp_path)
     assert [one.name for one in tmp_path.iterdir()] == [path.name] == ["report.html"]
-    assert path.read_text(encoding="utf-8").count("* plotly.js v") == 1
+    assert path.stat().st_size < 60_000
 
 
 def test_the_same_bill_gives_the_same_page(bill, page):
-    assert html(bill, "/* plotly */") == page
+    assert html(bill) == page
 
 
 # -- the bill in words -----------------------------------------------------------------------------------
 
 
-def test_the_page_says_first_what_was_saved(page):
+def test_the_page_says_first_what_must_be_known_then_the_answer_and_the_break_even_costs(page):
     words = "".join(Reader(page).words)
-    assert "<h1>You would have saved 44,964 (45%)</h1>" in page
-    said = (
-        "With breakeven you would have bought 3,118 of 20,000 labels for 15,590, at a mean error of 1.972: "
-    )
-    assert said + "55,036 in all. Labelling everyone costs 100,000." in words
+    said = ["The labels refuted it.", "You would have saved 44,964 (45%)", "Up to about 70 a label, it pays."]
+    said += ["Up to about 1 a label", "breakeven would have bought 3,118 of 20,000 labels.", "label no one *"]
+    places = [words.index(one) for one in said]
+    assert places == sorted(places)
 
 
 def test_the_page_says_what_it_is_about_and_what_a_total_is(bill, page):
@@ -143,34 +161,16 @@ def test_the_page_says_what_it_is_about_and_what_a_total_is(bill, page):
 @pytest.mark.parametrize(
     ("total", "words"),
     [
-        (60.0, "You would have saved 40 (40%)"),
-        (99.5, "You would have saved 0.5 (0.5%)"),
-        (100.0, "You would have saved nothing"),
-        (130.0, "You would have paid 30 (30%) more"),
+        (60.0, "You would have saved 40 (40%) against the cheapest simple way, labelling no one"),
+        (99.5, "You would have saved 0.5 (0.5%) against the cheapest simple way, labelling no one"),
+        (100.0, "You would have saved nothing: labelling no one costs the same"),
+        (130.0, "Labelling no one would have been cheaper: Value costs 30 more (30%)"),
+        (4e12, "Labelling no one would have been cheaper: Value costs 4,000bn more (40bn times as much)"),
     ],
 )
 def test_the_headline_is_honest(total, words):
-    assert headline(small(row(total=total), chosen="Value")) == words
-
-
-def test_a_cheaper_way_is_named():
-    assert lead(small(row("random", 50.0), row(), chosen="Value")).endswith(
-        " Cheaper still: random, 50 in all."
-    )
-    assert "Cheaper" not in lead(small(row("random", 70.0), row(), chosen="Value"))
-    assert "Cheaper" not in lead(small(row(total=130.0), chosen="Value"))
-
-
-def test_what_is_known_only_afterwards_is_not_taken_for_a_way():
-    said = lead(small(row("label no one *", 20.0), row("random", 50.0), row(), chosen="Value"))
-    assert said.endswith(
-        " Cheaper still: random, 50 in all."
-        " Cheaper, but known only afterwards: label no one&nbsp;*, 20 in all."
-    )
-
-
-def test_a_share_of_nothing_is_none():
-    assert money_and_share(0.0, row(total=0.0, everyone=0.0).share_saved) == "0"
+    found = Comparison(than="label no one", total=100.0, saved=100.0 - total)
+    assert headline(row(total=total), found) == words
 
 
 # -- tables ----------------------------------------------------------------------------------------------
@@ -180,11 +180,23 @@ def test_every_way_has_its_row_and_the_chosen_one_is_marked(bill, page):
     table = page[page.index('<table class="bill">') : page.index("</table>")]
     assert re.findall(r'<th scope="row">(.*?)</th>', table) == [row.name for row in bill.rows]
     assert re.findall(r'<th scope="col"[^>]*>(.*?)</th>', table) == [
-        "rule", "labels", "spend", "mean error", "total", "saved",
+        "way", "labels", "spend", "mean error", "where not asked", "total",
+        '<span class="wide">breakeven </span>saves',
     ]  # fmt: skip
     assert table.count("aria-current") == 1
     assert '<tr class="chosen" aria-current="true"><th scope="row">breakeven</th>' in table
-    assert '<td class="number" data-name="saved">−38,280 (−38%)</td>' in table
+    assert '<td class="number">44,964 (45%)</td></tr>' in table
+
+
+def test_what_costs_many_times_as_much_is_no_percentage():
+    page = html(small(row(total=4e9), chosen="Value"))
+    assert "(40,000,000 times as much)" in page or "(40M times as much)" in page
+
+
+def test_a_phone_shows_labels_total_and_what_is_saved(page):
+    table = page[page.index('<table class="bill">') : page.index("</table>")]
+    narrow = re.findall(r'<th scope="col" class="number">(.*?)</th>', table)
+    assert narrow == ["labels", "total", '<span class="wide">breakeven </span>saves']
 
 
 def test_a_star_is_explained_right_under_the_table(page):
@@ -195,12 +207,12 @@ def test_a_star_is_explained_right_under_the_table(page):
 
 def test_means_over_orders_have_the_interval_of_their_total(page):
     section = page[page.index("<h2>Over shuffled orders</h2>") :]
-    assert '<td class="number" data-name="mean error">1.991</td>' in section
+    assert '<td class="number wide">1.991</td>' in section
     assert "<small>53,900 to 56,310</small>" in section
 
 
 def test_without_trials_there_is_no_section_for_them(bill):
-    assert "shuffled" not in html(replace(bill, trials=[]), "")
+    assert "shuffled" not in html(replace(bill, trials=[]))
 
 
 # -- charts ----------------------------------------------------------------------------------------------
@@ -208,7 +220,7 @@ def test_without_trials_there_is_no_section_for_them(bill):
 
 def test_titles_say_nothing_twice():
     def titles(*figures):
-        page = html(small(chosen="label everyone", sections=[Section(title="S", figures=list(figures))]), "")
+        page = html(small(chosen="label everyone", sections=[Section(title="S", figures=list(figures))]))
         return re.findall(r"<h[23]>(.*?)</h[23]>", page)
 
     def drawn(*names):
@@ -224,38 +236,39 @@ def test_titles_say_nothing_twice():
 def test_every_chart_has_its_box(page):
     boxes = [given for tag, given in Reader(page).tags if tag == "div" and "data-chart" in given]
     names = ["money", "predicted", "bill-at-other-costs"]
-    assert [box["data-chart"] for box in boxes] == list(data_of(page)["charts"]) == names
-    assert [box["class"] for box in boxes] == ["chart", "square chart", "chart"]
-    assert boxes[0]["aria-label"] == "Money so far: money against case, for breakeven, label everyone"
+    assert sorted(box["data-chart"] for box in boxes) == sorted(data_of(page)["charts"]) == sorted(names)
+    assert [box["class"] for box in boxes] == ["chart", "chart", "square chart"]
+    assert boxes[1]["data-words"] == "Money so far: money against case, for breakeven, label everyone"
 
 
 def test_a_row_of_the_bill_looks_the_same_in_every_chart(page):
     charts = data_of(page)["charts"]
     looks = {
-        line["marker"]["color"]
+        line["style"]
         for chart in charts.values()
-        for line in chart["data"]
+        for line in chart["lines"]
         if line["name"] in ("breakeven", "breakeven, total")
     }
-    assert len(looks) == 1
+    assert looks == {"style-0"}
 
 
 def test_what_is_no_row_looks_like_none():
     lines = [Line(label=str(number), x=[1.0], y=[1.0]) for number in range(4)]
     chart = Chart(name="c", title="", x_label="", y_label="", lines=lines)
     bill = small(row(), chosen="Value", sections=[Section(title="", figures=[figure(chart)])])
-    colours = {line["line"]["color"] for line in data_of(html(bill, ""))["charts"]["c"]["data"]}
-    assert not colours & {FIRST_STYLES[0].colour, FIRST_STYLES[1].colour}
+    styles = {line["style"] for line in data_of(html(bill))["charts"]["c"]["lines"]}
+    assert len(styles) == 4
+    assert not styles & {"style-0", "style-1"}
 
 
 def test_a_reader_can_ask_which_case_a_point_is(page):
-    assert data_of(page)["charts"]["predicted"]["data"][0]["text"] == ["Ann", "&lt;b&gt;"]
+    assert data_of(page)["charts"]["predicted"]["lines"][1]["names"] == ["Ann", "<b>"]
 
 
 def test_numbers_stand_beside_a_chart_where_there_are_some(bill, page):
     assert page.count("<summary>The numbers</summary>") == 3
     none = [replace(section, figures=[]) for section in bill.sections]
-    assert html(replace(bill, sections=none), "").count("<summary>The numbers</summary>") == 1
+    assert html(replace(bill, sections=none)).count("<summary>The numbers</summary>") == 1
 
 
 # -- other costs -----------------------------------------------------------------------------------------
@@ -265,8 +278,8 @@ def test_the_slider_is_set_to_the_label_cost_of_the_bill(page):
     (slider,) = [given for tag, given in Reader(page).tags if tag == "input"]
     assert (slider["min"], slider["value"], slider["max"]) == ("0", "1", "2")
     assert slider["aria-valuetext"] == "5"
-    said = "At 5 a label, as in this bill: 55,036 in all, 44,964 (45%) less than labelling everyone."
-    assert said in page
+    said = "At 5 a label, your cost: 55,036 in all, 5,504 less (9.1%) than the cheapest simple way, "
+    assert f"{said}labelling at random for the same money." in page
 
 
 def test_the_bill_at_every_label_cost_is_in_the_page(bill, page):
@@ -275,53 +288,49 @@ def test_the_bill_at_every_label_cost_is_in_the_page(bill, page):
     assert len(costs["words"]) == len(bill.sweep.label_costs)
     assert costs["words"][0] == {
         "labels": "12,559",
-        "spend": "7,849",
-        "mean error": "1.197",
-        "total": "31,789",
-        "saved": "−19,289 (−154%)",
+        "breakeven": "31,789",
+        "label everyone": "12,500",
+        "label no one *": "138,280",
+        "at random, same money": "34,968",
         "cost": "0.625",
-        "sentence": "At 0.625 a label: 31,789 in all, 19,289 (154%) more than labelling everyone.",
+        "sentence": "At 0.625 a label: 31,789 in all, 19,289 more (154%) than the cheapest simple way, "
+        "labelling everyone.",
     }
-    assert data_of(page)["charts"][costs["chart"]]["layout"]["shapes"][0]["x0"] == 5
+    marks = data_of(page)["charts"][costs["chart"]]["marks"]
+    assert (marks[0]["x"], [mark["text"] for mark in marks]) == (5, ["", "buy all"])
 
 
-def part_of(sweep, *places):
-    return Sweep(
-        **{name: [getattr(sweep, name)[place] for place in places] for name in sweep.__struct_fields__}
-    )
-
-
-@pytest.mark.parametrize(
-    ("places", "words"),
-    [((0, 1, 2), "cost more or less?"), ((1, 2), "cost more?"), ((0, 1), "cost less?")],
-)
-def test_costs_are_said_to_be_what_they_are(bill, places, words):
-    assert f"What if a label had {words}" in html(replace(bill, sweep=part_of(bill.sweep, *places)), "")
+def test_both_break_even_costs_are_drawn(bill):
+    at = {"no_one": 30_000.0, "label_cost": 80.0, "everyone": 1e6}
+    own = [row(total=total) for total in (20_000.0, 60_000.0)]
+    points = [PricePoint(**{**at, "own": own[0], "label_cost": 1.0, "everyone": 10_000.0})]
+    points += [
+        PricePoint(**{**at, "own": one, "label_cost": cost})
+        for one, cost in zip(own, (9.0, 80.0), strict=True)
+    ]
+    marks = data_of(html(replace(bill, sweep=sweep_of(points, 9, 9))))["charts"]["bill-at-other-costs"][
+        "marks"
+    ]
+    assert [mark["text"] for mark in marks] == ["", "buy all", "break-even"]
+    assert 1.0 < marks[1]["x"] < 9.0 < marks[2]["x"] < 80.0
 
 
 def test_one_cost_needs_no_slider(bill):
-    page = html(replace(bill, sweep=part_of(bill.sweep, 1)), "")
-    assert "At other label costs" not in page
+    page = html(replace(bill, sweep=sweep([COST])))
+    assert "At other costs of a label" not in page
     assert "costs" not in data_of(page)
 
 
 def test_where_costs_differ_the_slider_moves_their_mean(bill):
-    assert "Mean cost of a label" in html(replace(bill, costs_differ=True), "")
-    assert "Mean cost" not in html(bill, "")
-
-
-def test_labelling_everyone_costs_as_much_as_labelling_everyone(bill):
-    same = replace(part_of(bill.sweep, 0, 1), saved=[0.0, 0.0])
-    assert data_of(html(replace(bill, sweep=same), ""))["costs"]["words"][0]["sentence"].endswith(
-        "in all, as much as labelling everyone."
-    )
+    assert "Mean cost of a label" in html(replace(bill, costs_differ=True))
+    assert "Mean cost" not in html(bill)
 
 
 # -- the page --------------------------------------------------------------------------------------------
 
 
 def test_a_bare_bill_is_a_page_too():
-    page = html(small(chosen="label everyone"), "")
+    page = html(small(chosen="label everyone"))
     Reader(page)
     assert "<h1>You would have saved nothing</h1>" in page
     assert "<section>" not in page
@@ -329,13 +338,15 @@ def test_a_bare_bill_is_a_page_too():
 
 
 def test_nothing_given_can_become_markup():
-    page = html(evil_bill(), "")
+    page = html(evil_bill())
     read = Reader(page)
-    assert page.count("<script") == page.count("</script>") == 3
+    assert page.count("<script") == page.count("</script>") == 2
     assert "alert('1 & 2')" not in page
-    assert [tag for tag, _ in read.tags].count("script") == 3
+    assert [tag for tag, _ in read.tags].count("script") == 2
     assert "".join(read.words).count(EVIL) >= 16
-    assert next(given["aria-label"] for tag, given in read.tags if "data-chart" in given).startswith(EVIL)
+    words = [given["data-words"] for tag, given in read.tags if "data-chart" in given]
+    assert len(words) == 2
+    assert words[1].startswith(EVIL)
 
 
 def test_nothing_is_loaded(page):

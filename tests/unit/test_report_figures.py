@@ -20,7 +20,7 @@ from breakeven.report.line_styles import (
     style_of,
     styles_of,
 )
-from breakeven.values.exhibit import Chart, Figure, Line, Note, Table
+from breakeven.values.exhibit import Chart, Figure, Line, Mark, Note, Table
 
 KINDS = ["line", "dashed", "reference", "dots", "rings", "crosses"]
 ROUNDS = [float(round) for round in range(1, 101)]
@@ -208,9 +208,18 @@ def test_without_matplotlib_the_message_says_how_to_get_it(tmp_path, monkeypatch
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(
-        MissingMatplotlib, match=r"install it with `pip install 'breakeven\[report\]'`$"
-    ) as caught:
+    how = r"install it with `pip install '\.\[report\]'` in the folder of breakeven's source$"
+    with pytest.raises(MissingMatplotlib, match=how) as caught:
         write_figure(figure(chart(line())), tmp_path)
     assert isinstance(caught.value, BreakevenError)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mark_is_a_line_with_its_words(tmp_path):
+    plain = write_figure(figure(chart(line())), tmp_path / "plain", endings=["svg"])
+    marked = write_figure(
+        figure(chart(line(), marks=[Mark(40.0, "changed")])), tmp_path / "marked", endings=["svg"]
+    )
+    (before,), (after,) = ([path.read_text() for path in paths] for paths in (plain, marked))
+    assert "changed" in after
+    assert "changed" not in before

@@ -1,14 +1,22 @@
-"""Interactive charts: valid to plotly, the same look as the pictures, nothing given is markup."""
+"""Charts as the page draws them: the same look as the pictures, plain data, nothing lost."""
 
+import json
 import math
-import sys
+import re
 
 import pytest
 
-from breakeven.report import MissingPlotly, check_plotly
-from breakeven.report.interactive import PLOTLY_SYMBOLS, after_dark, plotly_script, plotted
-from breakeven.report.line_styles import FIRST_STYLES, LINE_STYLES, PAPER_COLOUR, styles_of
-from breakeven.values.exhibit import Chart, Line
+from breakeven.report.interactive import class_of, plotted, style_sheet
+from breakeven.report.line_styles import (
+    FIRST_STYLES,
+    LINE_STYLES,
+    PAGE_AFTER_DARK,
+    PAPER_COLOUR,
+    REFERENCE_STYLE,
+    styles_of,
+)
+from breakeven.report.markup import asset
+from breakeven.values.exhibit import Chart, Line, Mark
 
 KINDS = ["line", "dashed", "reference", "dots", "rings", "crosses"]
 ROUNDS = [float(round) for round in range(1, 101)]
@@ -47,44 +55,45 @@ ODD = {
 
 
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
-def test_plotly_accepts_every_chart(odd):
-    from plotly.graph_objects import Figure
-
-    Figure(drawn(odd))
-
-
-@pytest.mark.parametrize("style", LINE_STYLES)
-def test_every_style_has_its_symbols(style):
-    assert {style.marker, style.cross} <= set(PLOTLY_SYMBOLS)
+def test_every_chart_is_plain_data_with_ranges_that_can_be_drawn(odd):
+    found = json.loads(json.dumps(drawn(odd), allow_nan=False))
+    for axis in (found["x"], found["y"]):
+        low, high = axis.get("range", (0.0, 1.0))
+        assert low < high
+        assert not axis.get("log") or low > 0.0
+    for one in found["lines"]:
+        assert len(one["x"]) == len(one["y"])
 
 
 def test_styles_differ_without_their_colours_here_too():
     lines = [line(str(number)) for number in range(len(LINE_STYLES))]
-    looks = [(one["line"]["dash"], one["marker"]["symbol"]) for one in drawn(chart(*lines))["data"]]
+    looks = [(tuple(one["dashes"]), one["sign"]) for one in drawn(chart(*lines))["lines"]]
     assert len(set(looks)) == len(LINE_STYLES)
 
 
-def test_the_first_line_lies_on_top_and_is_named_first():
+def test_lines_keep_their_order_and_the_script_draws_the_first_on_top():
     figure = drawn(chart(banded("line"), banded("dashed"), line("last")))
-    assert [one.get("name") for one in figure["data"]] == [None, None, "last", "dashed", "line"]
-    assert figure["layout"]["legend"]["traceorder"] == "reversed"
+    assert [one["name"] for one in figure["lines"]] == ["line", "dashed", "last"]
+    assert "for (const line of [...chart.lines].reverse()) drawLine" in asset("bill.js")
 
 
-def test_a_band_goes_there_and_back_and_skips_gaps():
+def test_a_band_has_gaps_where_its_ends_have():
     gap = line(x=[1.0, 2.0, 3.0], y=[1.0, 2.0, 3.0], low=[0.0, math.nan, 2.0], high=[2.0, 3.0, 4.0])
-    band = drawn(chart(gap))["data"][0]
-    assert band["x"] == [1, 3, 3, 1]
-    assert band["y"] == [2, 4, 2, 0]
+    assert drawn(chart(gap))["lines"][0]["low"] == [0, None, 2]
 
 
 @pytest.mark.parametrize("kind", ["dots", "rings", "crosses"])
 def test_points_are_smaller_the_more_there_are(kind):
     some = [[float(one) for one in range(count)] for count in (10, 500, 5_000)]
-    markers = [drawn(chart(line(kind=kind, x=x, y=x)))["data"][0]["marker"] for x in some]
-    sizes = [marker["size"] for marker in markers]
+    sizes = [drawn(chart(line(kind=kind, x=x, y=x)))["lines"][0]["size"] for x in some]
     assert sizes == sorted(sizes, reverse=True)
-    assert sizes[-1] == 4
-    assert min(marker.get("opacity", 1.0) for marker in markers) >= 0.8
+    assert len(set(sizes)) == 3
+
+
+def test_marks_are_drawn_where_they_are_and_within_the_axis():
+    found = drawn(chart(line(x=[1.0, 2.0], y=[1.0, 1.0]), marks=[Mark(9.0, "changed")]))
+    assert found["marks"] == [{"x": 9.0, "text": "changed"}]
+    assert found["x"]["range"][1] > 9.0
 
 
 def luminance(colour, opacity, paper):
@@ -98,89 +107,73 @@ def luminance(colour, opacity, paper):
 
 @pytest.mark.parametrize("style", FIRST_STYLES)
 def test_a_faint_dot_can_be_seen_on_either_paper(style):
-    x = [float(one) for one in range(5_000)]
-    opacity = drawn(chart(line(kind="dots", x=x, y=x)))["data"][0]["marker"]["opacity"]
-    for colour, paper in ((style.colour, PAPER_COLOUR), (style.dark, after_dark()[PAPER_COLOUR])):
+    opacity = float(re.search(r"\.dots \.sign { opacity: ([.\d]+)", asset("bill.css"))[1])
+    for colour, paper in ((style.colour, PAPER_COLOUR), (style.dark, PAGE_AFTER_DARK[PAPER_COLOUR])):
         light, dark = sorted((luminance(colour, opacity, paper), luminance(paper, 1.0, paper)), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 3.0
 
 
 def test_references_all_look_the_same():
-    looks = [
-        drawn(chart(line(name, "reference")))["data"][0]["line"] for name in ("its cost", "exactly right")
-    ]
-    assert looks[0] == looks[1]
-    assert looks[0]["color"] not in {style.colour for style in LINE_STYLES}
+    lines = [drawn(chart(line(name, "reference")))["lines"][0] for name in ("its cost", "exactly right")]
+    assert {one["style"] for one in lines} == {"style-reference"}
+    assert lines[0]["dashes"] == lines[1]["dashes"] != []
 
 
 def test_what_cannot_be_drawn_is_a_gap():
-    assert drawn(chart(line(x=[1.0, 2.0, 3.0], y=[math.nan, math.inf, 1 / 3])))["data"][0]["y"] == [
-        None,
-        None,
-        0.3333333,
-    ]
+    found = drawn(chart(line(x=[1.0, 2.0, 3.0], y=[math.nan, math.inf, 1 / 3])))["lines"][0]["y"]
+    assert found == [None, None, 0.333333]
 
 
 def test_axes_by_factors_have_round_ticks_within_them():
-    axis = drawn(chart(line(x=[0.6, 40.0], y=[1.0, 1.0]), log_x=True))["layout"]["xaxis"]
-    assert axis["ticktext"] == ["0.5", "1", "2", "5", "10", "20", "50"]
-    wide = drawn(chart(line(x=[1.0, 1e12], y=[1.0, 1.0]), log_x=True))["layout"]["xaxis"]
-    assert wide["ticktext"][-3:] == ["10bn", "100bn", "1,000bn"]
-    narrow = drawn(chart(line(x=[1.0, 2.0], y=[210.0, 260.0]), log_y=True))["layout"]["yaxis"]
-    assert narrow["ticktext"] == ["200", "300"]
+    axis = drawn(chart(line(x=[0.6, 40.0], y=[1.0, 1.0]), log_x=True))["x"]
+    assert [text for _, text in axis["ticks"]] == ["0.5", "1", "2", "5", "10", "20", "50"]
+    wide = drawn(chart(line(x=[1.0, 1e12], y=[1.0, 1.0]), log_x=True))["x"]
+    assert [text for _, text in wide["ticks"]][-3:] == ["10bn", "100bn", "1,000bn"]
+    narrow = drawn(chart(line(x=[1.0, 2.0], y=[210.0, 260.0]), log_y=True))["y"]
+    assert [text for _, text in narrow["ticks"]] == ["200", "300"]
 
 
 def test_an_axis_of_billions_counts_billions():
     figure = drawn(chart(line(x=[1.0, 2.0], y=[0.0, 3e10], low=[0.0, 1e10], high=[1e9, 4e10])))
-    band, drawn_line = figure["data"]
-    assert drawn_line["y"] == [0, 30]
-    assert band["y"] == [1, 40, 10, 0]
-    assert figure["layout"]["yaxis"]["ticksuffix"] == "bn"
-    assert figure["layout"]["xaxis"]["ticksuffix"] == ""
+    (found,) = figure["lines"]
+    assert (found["y"], found["low"], found["high"]) == ([0, 30], [0, 10], [1, 40])
+    assert (figure["y"]["sign"], figure["x"]["sign"]) == ("bn", "")
 
 
 def test_a_square_has_one_scale_and_one_unit():
     figure = drawn(chart(line(x=[1e6, 2e6], y=[3e6, 5e7]), square=True))
-    x, y = figure["layout"]["xaxis"], figure["layout"]["yaxis"]
+    x, y = figure["x"], figure["y"]
+    assert figure["square"]
     assert x["range"] == y["range"]
     assert x["range"][0] <= 1 < 50 <= x["range"][1]
-    assert x["ticksuffix"] == y["ticksuffix"] == "M"
-    assert y["scaleanchor"] == "x"
+    assert x["sign"] == y["sign"] == "M"
 
 
 def test_the_first_of_a_line_stays_in_the_picture():
-    low, high = drawn(chart(line()))["layout"]["yaxis"]["range"]
+    low, high = drawn(chart(line()))["y"]["range"]
     assert low <= 1 < 100 <= high
 
 
 def test_labels_all_alike_have_an_axis_around_them():
     alike = line(x=[1.0, 2.0, 3.0], y=[5.0, 4.999999999999999, 5.000000000000001])
-    low, high = drawn(chart(alike))["layout"]["yaxis"]["range"]
+    low, high = drawn(chart(alike))["y"]["range"]
     assert (round(low, 3), round(high, 3)) == (4.4, 5.6)
 
 
-def test_no_words_are_markup_to_plotly():
-    evil = Chart(name="n", title=EVIL, x_label=EVIL, y_label=EVIL, lines=[line(EVIL, names=[EVIL])])
-    figure = drawn(evil)
-    layout, (drawn_line,) = figure["layout"], figure["data"]
-    words = [drawn_line["name"], *drawn_line["text"], layout["xaxis"]["title"]["text"]]
-    words += [note["text"] for note in layout["annotations"]]
-    assert len(words) == 4
-    for word in words:
-        assert "<" not in word.replace("<br>", "")
-        assert word.startswith("&lt;script&gt;alert('1 &amp;")
+def test_the_script_makes_text_of_words_and_never_markup():
+    script = asset("bill.js")
+    assert "innerHTML" not in script
+    assert "insertAdjacentHTML" not in script
+    assert "</script" not in script.lower()
 
 
-def test_every_colour_has_a_dark_one_bands_too():
-    def colours(part, key=""):
-        if isinstance(part, dict):
-            return {one for name, value in part.items() for one in colours(value, name)}
-        if isinstance(part, list):
-            return {one for value in part for one in colours(value)}
-        return {part} if key.endswith("color") else set()
-
-    assert colours(drawn(ODD["every kind"])) <= set(after_dark())
-    assert after_dark()[FIRST_STYLES[0].colour] == FIRST_STYLES[0].dark
+def test_every_style_has_a_light_and_a_dark_colour():
+    sheet = style_sheet()
+    for style in (*LINE_STYLES, REFERENCE_STYLE):
+        rules = re.findall(
+            rf"\.{class_of(style)} {{{{ --line: (#\w+); }}}}".replace("{{", "{").replace("}}", "}"), sheet
+        )
+        assert rules == [style.colour, style.dark]
 
 
 def test_well_known_labels_of_a_page_keep_their_place():
@@ -190,16 +183,3 @@ def test_well_known_labels_of_a_page_keep_their_place():
         == styles_of(["never"], known)["never"]
         == LINE_STYLES[1]
     )
-
-
-def test_the_script_is_plotlys_own_and_fits_into_a_page():
-    script = plotly_script()
-    assert "plotly.js v" in script[:200]
-    assert "</script" not in script.lower()
-    assert "\r" not in script
-
-
-def test_without_plotly_the_message_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    with pytest.raises(MissingPlotly, match=r"install it with `pip install 'breakeven\[report\]'`$"):
-        check_plotly()

@@ -22,7 +22,7 @@ from breakeven import (
 )
 from breakeven.beliefs.gp import capacity
 from breakeven.errors import InvalidInput, ListenerFailed, TornLearner
-from breakeven.simulate import Trace
+from breakeven.trace import Trace
 
 
 def stream(rounds=300, types=6, noise_std=0.3, seed=0):

@@ -9,7 +9,7 @@ import pytest
 
 from breakeven import Always, Learner, Never, RandomSelect, Threshold, TypeMeans, VariableUncertainty
 from breakeven.beliefs import Cells
-from breakeven.simulate import simulate
+from breakeven.trace import simulate
 from breakeven_research.datasets import MissingData
 from breakeven_research.experiments import run
 from breakeven_research.experiments.exhibits.panels import PANELS

@@ -168,7 +168,7 @@ def test_other_code_does_not_find_a_result(kept, monkeypatch):
 @pytest.mark.parametrize(
     "name",
     [
-        "breakeven/simulate.py",
+        "breakeven/trace.py",
         "breakeven/beliefs/cells.py",
         "breakeven_research/experiments/runs/methods.py",
         "breakeven_research/datasets/synthetic.py",
@@ -204,7 +204,7 @@ def test_code_that_only_shows_is_not_part_of_the_fingerprint(copied, folder):
 
 def test_a_renamed_file_changes_the_fingerprint(copied):
     before = fingerprint_now()
-    (copied / "breakeven" / "simulate.py").rename(copied / "breakeven" / "simulation.py")
+    (copied / "breakeven" / "trace.py").rename(copied / "breakeven" / "traces.py")
     assert fingerprint_now() != before
 
 

@@ -12,10 +12,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import msgspec
-import numpy as np
 import typer
-
-from breakeven.values.amounts import amount as amount
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -29,7 +26,11 @@ DoneOfAll = Callable[[int, int | None], None]
 DoneByName = Callable[[str, int, int], None]
 
 LINE_WIDTH = 80
-WAY_COLUMNS = ("labels", "spend", "mean error", "total", "saved")
+WAY_COLUMNS = ("labels", "spend", "error", "not asked", "total")
+ABOUT_COLUMNS = (
+    "error: its mean over all cases; not asked: over those not labelled; saves: how much less {} costs."
+)
+COST_COLUMNS = ("labels", "total", "everyone", "no one *", "at random")
 
 
 def print_json(document: object, to: TextIO | None = None) -> None:
@@ -90,30 +91,46 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _as_plain(value: Any) -> Any:
     """An array as a list, and what JSON does not know as text."""
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):
         return value.tolist()
     return str(value).encode(errors="backslashreplace").decode()
+
+
+def amount(number: float) -> str:
+    """A number as people read it."""
+    from breakeven.values.amounts import amount as written  # brings NumPy, which --help does without
+
+    return written(number)
 
 
 # -- bills ---------------------------------------------------------------------------------------------
 
 
-def table_of_ways(rows: "Sequence[BillRow]", *, intervals: bool = False) -> list[str]:
-    """A row for each way to go about the stream."""
-    if not intervals:
-        return table([("", *WAY_COLUMNS), *map(cells, rows)])
-    return table([("", *WAY_COLUMNS, "total from", "to"), *((*cells(row), *_interval(row)) for row in rows)])
+def table_of_ways(
+    rows: "Sequence[BillRow]", own: "BillRow | None" = None, *, intervals: bool = False
+) -> list[str]:
+    """A row for each way to go about the stream; `saves` is what the `own` way saves against it."""
+    head = ("", *WAY_COLUMNS, *(() if own is None else ("saves",)))
+    head += ("total from", "to") if intervals else ()
+    return table([head, *((*cells(row, own), *(_interval(row) if intervals else ())) for row in rows)])
 
 
-def cells(row: "BillRow") -> tuple[str, ...]:
+def cells(row: "BillRow", own: "BillRow | None" = None) -> tuple[str, ...]:
     """One row of the table.
 
     >>> from breakeven.values import BillRow
-    >>> cells(BillRow(name="breakeven", labels=6, spend=60, mean_error=0.25, total=75, saved=25))
-    ('breakeven', '6', '60', '0.25', '75', '25 (25%)')
+    >>> row = BillRow(name="label no one *", labels=0, spend=0, mean_error=0.25, total=100)
+    >>> cells(row, BillRow(name="breakeven", labels=6, spend=60, mean_error=0.1, total=75))
+    ('label no one *', '0', '0', '0.25', '', '100', '25 (25%)')
     """
-    saved = f"{amount(row.saved)} ({row.share_saved:.0%})" if row.saved else "0"
-    return row.name, *_numbers(row.labels, row.spend, row.mean_error, row.total), saved
+    unasked = "" if row.unasked_error is None else f"{row.unasked_error:.4g}"
+    numbers = amount(row.spend), f"{row.mean_error:.4g}", unasked, amount(row.total)
+    from breakeven.values.bill_words import with_share  # brings NumPy, which --help does without
+
+    saved: tuple[str, ...] = ()
+    if own is not None:
+        saved = ("",) if row.name == own.name else (with_share(row.total - own.total, row.total),)
+    return row.name, f"{row.labels:,.1f}".removesuffix(".0"), *numbers, *saved
 
 
 def _interval(row: "BillRow") -> tuple[str, str]:
@@ -121,20 +138,21 @@ def _interval(row: "BillRow") -> tuple[str, str]:
     return ("", "") if row.low is None or row.high is None else (amount(row.low), amount(row.high))
 
 
-def table_of_costs(sweep: "Sweep") -> list[str]:
-    """A row for each cost of a label."""
-    numbers = map(_numbers, sweep.labels, sweep.spend, sweep.mean_error, sweep.total)
-    rows = zip(sweep.label_costs, numbers, sweep.saved, strict=True)
-    return table(
-        [
-            ("a label costs", *WAY_COLUMNS),
-            *((amount(cost), *some, amount(saved)) for cost, some, saved in rows),
-        ]
-    )
-
-
-def _numbers(labels: float, spend: float, error: float, total: float) -> tuple[str, ...]:
-    return f"{labels:,.1f}".removesuffix(".0"), amount(spend), f"{error:.4g}", amount(total)
+def table_of_costs(sweep: "Sweep", own: float | None = None) -> list[str]:
+    """A row for each cost of a label, with the totals of our rule and of the simple ways; `own` is marked."""
+    place = None if own is None else sweep.at(own)
+    rows = [
+        (
+            amount(cost) + (" <" if row == place else "  "),
+            f"{sweep.labels[row]:,.1f}".removesuffix(".0"),
+            amount(sweep.total[row]),
+            amount(sweep.everyone[row]),
+            amount(sweep.no_one[row]),
+            "" if sweep.at_random[row] is None else amount(sweep.at_random[row] or 0.0),
+        )
+        for row, cost in enumerate(sweep.label_costs)
+    ]
+    return table([("a label costs", *COST_COLUMNS), *rows])
 
 
 def filled(notes: Sequence[str]) -> list[str]:
@@ -181,19 +199,20 @@ def bar(title: str, *, hidden: bool = False) -> Iterator[DoneOfAll | None]:
 
 @contextmanager
 def rounds(title: str, *, hidden: bool = False) -> Iterator["RoundsDone | None"]:
-    """A bar of rounds that cost money: how fast they pass, what is spent, and the time left.
+    """A bar of rounds: how fast they pass, what is spent where that is told, and the time left.
 
     While it is drawn rich keeps standard output to itself, so nothing is printed inside.
     """
     if hidden or not sys.stderr.isatty():
         yield None
         return
-    with _drawn("{task.fields[rate]} rounds/s, {task.fields[spend]} spent", transient=True) as drawn:
-        task = drawn.add_task(title, total=None, rate="0", spend="0")
+    with _drawn("{task.fields[rate]} rounds/s{task.fields[spend]}", transient=True) as drawn:
+        task = drawn.add_task(title, total=None, rate="0", spend="")
 
         def tell(done: int, whole: int, spend: float) -> None:
             speed = f"{drawn.tasks[0].speed or 0.0:,.0f}"
-            drawn.update(task, completed=done, total=whole, rate=speed, spend=f"{spend:,.0f}")
+            spent = f", {spend:,.0f} spent" if spend else ""
+            drawn.update(task, completed=done, total=whole, rate=speed, spend=spent)
 
         yield tell
 

@@ -4,9 +4,11 @@ from math import sqrt
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import to_builtins
 
 from breakeven.beliefs.gp import KernelName
 from breakeven.cli.output import (
+    ABOUT_COLUMNS,
     AsJson,
     amount,
     bar,
@@ -17,17 +19,22 @@ from breakeven.cli.output import (
     table_of_ways,
 )
 from breakeven.errors import expect
-from breakeven.values import expected_error
-from breakeven.values.bill import ABOUT_NO_ONE, ABOUT_NO_ONE_UNEVEN
+from breakeven.tables.options import labellers_of
+from breakeven.values import Labeller, Offer, best_offer, expected_error
+from breakeven.values.bill import ABOUT_NO_ONE, ABOUT_NO_ONE_UNEVEN, compared
+from breakeven.values.bill_words import break_even_words, headline
 
 if TYPE_CHECKING:
     from breakeven.planning.plan import Plan
     from breakeven.planning.prospect import Prospect
+    from breakeven.values import BillRow
 
 
 def plan(
     rounds: Annotated[int, typer.Option(help="Arrivals expected.")],
-    cost: Annotated[float, typer.Option(help="What a label costs.")],
+    cost: Annotated[
+        float | None, typer.Option(help="What a label costs, unless there are labellers.")
+    ] = None,
     noise_std: Annotated[
         float | None,
         typer.Option(help="Standard deviation of label noise, unless there is a --share."),
@@ -60,6 +67,28 @@ def plan(
     false_alarm_cost: Annotated[
         float | None, typer.Option(help="Of yes/no labels: what a yes costs that is a no.")
     ] = None,
+    budget: Annotated[float | None, typer.Option(help="The most that is spent on labels in all.")] = None,
+    per: Annotated[
+        tuple[float, int] | None,
+        typer.Option(
+            help="The most that is spent on labels in any stretch of so many arrivals, as MONEY ROUNDS.",
+            metavar="MONEY ROUNDS",
+        ),
+    ] = None,
+    audit: Annotated[
+        float | None, typer.Option(help="Label this share of what the rule declines, at random.")
+    ] = None,
+    forgetting: Annotated[
+        float | None, typer.Option(help="After so many arrivals a label counts half, with --types.")
+    ] = None,
+    labeller: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Who gives labels, instead of --cost: name, cost and noise, such as nurse:2:3.0; may be "
+            "given several times.",
+            metavar="NAME:COST:NOISE",
+        ),
+    ] = None,
     trials: Annotated[int, typer.Option(help="Simulated streams.")] = 5,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     as_json: AsJson = False,
@@ -72,10 +101,11 @@ def plan(
     from breakeven.planning.plan import plan as simulated
     from breakeven.planning.prospect import Prospect
 
+    labellers = labellers_of(labeller or [])
     prospect = Prospect(
         rounds=rounds,
-        cost=cost,
-        **_noise(noise_std, share),
+        cost=_cost(cost, labellers),
+        **_noise(noise_std, share, labellers),
         share=share,
         types=types,
         dim=dim,
@@ -86,34 +116,91 @@ def plan(
         over_cost=over_cost,
         miss_cost=miss_cost,
         false_alarm_cost=false_alarm_cost,
+        budget=budget,
+        per=per,
+        audit=audit,
+        forgetting=forgetting,
+        labellers=labellers,
         trials=trials,
         seed=seed,
     )
     with bar("Simulating", hidden=as_json) as progress:
         found = simulated(prospect, progress)
     if as_json:
-        print_json(found)
+        print_json({**to_builtins(found), "headline": _headline(found), "break_even": _break_even(found)})
     else:
         print(_words(found))
 
 
-def _noise(noise_std: float | None, share: float | None) -> dict[str, float]:
-    """The noise of labels, which yes/no labels do without."""
-    if noise_std is None and share is None:
+def _cost(cost: float | None, labellers: dict[str, Labeller]) -> float:
+    """What a label costs, by the labeller who gives most information for the money where there are some."""
+    if (cost is None) == (not labellers):
+        came = "neither" if cost is None else "both"
+        expect.refuse("cost", "what a label costs, or labellers", came, described=True)
+    if cost is not None:
+        return cost
+    offers = (Offer(one.cost, one.noise_std, name, one.cost) for name, one in labellers.items())
+    return best_offer(offers).cost
+
+
+def _noise(noise_std: float | None, share: float | None, labellers: dict[str, Labeller]) -> dict[str, float]:
+    """The noise of labels, which yes/no labels do without and labellers have of their own."""
+    if noise_std is None and share is None and not labellers:
         expect.refuse("noise_std", "the noise of labels, or a share of yeses", "neither", described=True)
     return {} if noise_std is None else {"noise_std": noise_std}
 
 
+def _headline(found: "Plan") -> str:
+    own = _own(found)
+    return (
+        headline(own, compared(own, found.rows))
+        .replace("You would have saved", "You would save")
+        .replace("would have been", "would be")
+    )
+
+
+def _own(found: "Plan") -> "BillRow":
+    return next(row for row in found.rows if row.name == "breakeven")
+
+
+def _break_even(found: "Plan") -> list[str]:
+    assert found.sweep.break_even is not None
+    return break_even_words(found.sweep.break_even, "breakeven")
+
+
 def _words(found: "Plan") -> str:
+    own = _own(found)
     parts = [
         [_title(found.prospect)],
-        table_of_ways(found.rows),
-        filled(_errors(found.prospect)),
+        [*_limits(found.prospect)],
+        table_of_ways(found.rows, own),
+        filled([f"{_headline(found)}.", *_break_even(found)]),
+        filled([ABOUT_COLUMNS.format(own.name), *_errors(found.prospect)]),
         filled([_proof(found.prospect)]),
         table([("", "labels", "total"), *_bounds(found)]),
-        ["At other costs of a label:", *table_of_costs(found.sweep)],
+        ["Totals at other costs of a label (< is yours):", *table_of_costs(found.sweep, found.prospect.cost)],
     ]
-    return "\n\n".join("\n".join(lines) for lines in parts)
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _limits(prospect: "Prospect") -> list[str]:
+    """What else was asked for, a line each."""
+    said = []
+    if prospect.labellers:
+        some = [
+            f"{name} {amount(one.cost)} (noise {amount(one.noise_std)})"
+            for name, one in prospect.labellers.items()
+        ]
+        said.append(f"Labellers: {', '.join(some)}")
+    if prospect.budget is not None:
+        said.append(f"Budget: at most {amount(prospect.budget)} in all")
+    if prospect.per is not None:
+        said.append(f"Budget: at most {amount(prospect.per[0])} in any {prospect.per[1]:,} arrivals")
+    if prospect.audit is not None:
+        said.append(f"Audit: {100.0 * prospect.audit:.3g}% of what the rule declines is labelled at random")
+    if prospect.forgetting is not None:
+        said.append(f"Forgetting: a label counts half after {amount(prospect.forgetting)} arrivals")
+    return said
 
 
 def _title(prospect: "Prospect") -> str:
@@ -132,6 +219,12 @@ def _errors(prospect: "Prospect") -> list[str]:
         return [
             "A labelled arrival counts as right; any other is answered yes or no. A miss counts as "
             f"{2.0 * errors.level:.3g} errors, a false alarm as {2.0 * (1.0 - errors.level):.3g}.",
+            ABOUT_NO_ONE if errors.even else ABOUT_NO_ONE_UNEVEN,
+        ]
+    if prospect.labellers:
+        return [
+            "Errors are against f: a labelled arrival is answered by the prediction that knows its label, "
+            "any other by the prediction without.",
             ABOUT_NO_ONE if errors.even else ABOUT_NO_ONE_UNEVEN,
         ]
     noise = amount(expected_error(errors.level) * prospect.noise_std)

@@ -1,28 +1,38 @@
 """The program `breakeven`: its options, and the commands that it is made of.
 
-A command is a function in a file of its own, added here; what is slow to import is imported inside it. Other
-packages add theirs as entry points of the group `breakeven.commands`.
+A command is a function in a file of its own, named here with its first line and loaded when it is asked for,
+so that --help loads none of them. Other packages add theirs as entry points of the group
+`breakeven.commands`.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, MutableMapping, Sequence
+from functools import partial
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import breakeven
 from breakeven.cli import failures
-from breakeven.cli.demo_command import demo
 from breakeven.cli.log_messages import all_with_log_level, with_log_level
-from breakeven.cli.plan_command import plan
-from breakeven.cli.simulate_command import simulate
-from breakeven.cli.store_command import store_app
 from breakeven.errors import BreakevenError
 from breakeven.starting import ending_at_once
 
 JOINING = "breakeven.commands"
-LABORATORY = ("datasets", "reproduce", "bench")  # what breakeven-research brings
+OURS = {
+    "demo": "Run the diabetes patients through it, and write the report.",
+    "simulate": "Run past cases as if they came one by one, and draw up the bill.",
+    "plan": "Say what to expect before there are data: labels, spend and errors.",
+    "store": "Logs and snapshots of streams: check, back up, export, erase.",
+}
+LABORATORY = {  # what breakeven-research brings
+    "reproduce": "Reproduce the paper's figures, tables and bounds, and write one page about them.",
+    "bench": "Measure speed and memory beside other libraries, and write one page about it.",
+    "datasets": "The data files of the paper's experiments.",
+}
 ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -30,30 +40,100 @@ class MissingCommand(BreakevenError, ImportError):
     """A command of a package that is not installed; the message says how to get it."""
 
 
+class Commands(TyperGroup):
+    """The commands of the program, each loaded when it is first asked for."""
+
+    def __init__(self, **given: Any) -> None:
+        self._loaded: dict[str, Any] = {}
+        self._joining: dict[str, Callable[[], Any]] | None = None
+        super().__init__(**given)
+
+    @property
+    def commands(self) -> MutableMapping[str, Any]:
+        """All of them, loaded."""
+        names = [*self.list_commands(None), *(name for name in LABORATORY if name not in self.joining)]
+        return {name: self.get_command(None, name) for name in names}
+
+    @commands.setter
+    def commands(self, given: MutableMapping[str, Any]) -> None:
+        self._loaded.update(given)
+
+    @property
+    def joining(self) -> dict[str, Callable[[], Any]]:
+        """What loads each command of other packages."""
+        if self._joining is None:
+            self._joining = installed()
+        return self._joining
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, in the order in which they are shown."""
+        return [*OURS, *self.joining]
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        """One of them; None where there is none of that name."""
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def _load(self, name: str) -> Any:
+        if name in OURS:
+            return _command(name, getattr(import_module(f"breakeven.cli.{name}_command"), name))
+        if name in self.joining:
+            return _command(name, self.joining[name]())
+        if name in LABORATORY:
+            return _command(name, _missing, hidden=True, add_help_option=False, context_settings=ANY_WORDS)
+        return None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Their names and first lines; those known here are not loaded for that."""
+        known = OURS | LABORATORY
+        rows = [
+            (name, known[name] if name in known else self.get_command(ctx, name).get_short_help_str())
+            for name in self.list_commands(ctx)
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _command(name: str, what: Any, **how: Any) -> Any:
+    """A function or a group of commands as a command of this name."""
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    if isinstance(what, typer.Typer):
+        app.add_typer(all_with_log_level(what), name=name)
+    else:
+        app.callback()(_nothing)
+        app.command(name, **how)(what if what is _missing else with_log_level(what))
+    group: Any = typer.main.get_command(app)
+    return group.commands[name]
+
+
+def _nothing() -> None:
+    """A program of one command is that command; with this it stays a group."""
+
+
 def program(joining: dict[str, Any] | None = None) -> typer.Typer:
     """The program: our commands, and those `joining` them, by default all that other packages bring."""
-    joining = installed() if joining is None else joining
-    app = typer.Typer(name="breakeven", rich_markup_mode=None)
+
+    class Joined(Commands):
+        def __init__(self, **given: Any) -> None:
+            super().__init__(**given)
+            if joining is not None:
+                self._joining = {name: partial(_given, one) for name, one in joining.items()}
+
+    app = typer.Typer(name="breakeven", rich_markup_mode=None, cls=Joined)
     app.callback(invoke_without_command=True)(_program)
-    for command in (demo, simulate, plan):
-        app.command()(with_log_level(command))
-    app.add_typer(all_with_log_level(store_app), name="store")
-    for name, joined in joining.items():
-        if isinstance(joined, typer.Typer):
-            app.add_typer(all_with_log_level(joined), name=name)
-        else:
-            app.command(name)(with_log_level(joined))
-    for name in LABORATORY:
-        if name not in joining:
-            app.command(name, hidden=True, add_help_option=False, context_settings=ANY_WORDS)(_missing)
     return app
 
 
-def installed() -> dict[str, Any]:
-    """What other packages add to the program, in the order of our list and then of their names."""
+def _given(what: Any) -> Any:
+    return what
+
+
+def installed() -> dict[str, Callable[[], Any]]:
+    """What loads each command of other packages, in the order of our list and then of their names."""
     found = {point.name: point for point in entry_points(group=JOINING)}
     order = [*(name for name in LABORATORY if name in found), *sorted(set(found) - set(LABORATORY))]
-    return {name: found[name].load() for name in order}
+    return {name: found[name].load for name in order}
 
 
 def main(words: Sequence[str] | None = None) -> int:

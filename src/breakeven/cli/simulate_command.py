@@ -3,6 +3,7 @@
 Its options are those of `FileOptions`, declared once there; a configuration file may hold them as well.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -16,6 +17,7 @@ from msgspec.structs import FieldInfo, fields
 
 from breakeven.cli.failures import interruptible
 from breakeven.cli.output import (
+    ABOUT_COLUMNS,
     AsJson,
     as_line,
     filled,
@@ -61,7 +63,7 @@ def _option(field: FieldInfo, hint: Any) -> Parameter:
     default = None if field.default is NODEFAULT else field.default
     names = [f"--{field.name.replace('_', '-')}"] if default is False else []  # no --no- for what is off
     words = typer.Option(*names, help=meta.description, **(meta.extra or {}))
-    if field.name == "features":
+    if field.name in ("features", "labeller"):
         kind = list[str] | None
     elif field.default is NODEFAULT:
         kind = kind | None
@@ -167,14 +169,19 @@ def present(
         if not as_json:
             print(_first(first), flush=True)
 
+    def announce(words: str) -> None:
+        if not as_json:
+            print(words, file=sys.stderr, flush=True)
+
     with ExitStack() as stack:
         stop = stack.enter_context(interruptible())
-        report.check_plotly()
         files.check_folder(out)
         stack.enter_context(files.claimed(out))
         check_folder(out, overwrite=overwrite, option=cases.option)
         shown = partial(rounds, hidden=as_json)
-        outcome = carry_out(cases, options, seeds=seeds, progress=shown, stop=stop, tell=tell)
+        outcome = carry_out(
+            cases, options, seeds=seeds, progress=shown, stop=stop, tell=tell, announce=announce
+        )
         if parts_of(options):
             outcome.write_again(out, report.write_bill)
         if as_json:
@@ -186,27 +193,31 @@ def present(
 
 
 def _first(outcome: "Outcome") -> str:
-    """The bill of the rule that was asked for."""
-    run = outcome.run
+    """The bill of the rule that was asked for, beside the two ways that need no run."""
+    run, options = outcome.run, outcome.run.options
     cases = "1 case" if len(run.cases) == 1 else f"{len(run.cases):,} cases"
+    units = [f"money in {options.currency}"] if options.currency else []
+    units += [f"errors in {options.unit}"] if options.unit else []
     return "\n".join(
         [
-            f"{as_line(run.cases.name)}: {cases} in {run.seconds:.1f} s",
+            *filled(outcome.warnings),
+            "; ".join([f"{as_line(run.cases.name)}: {cases} in {run.seconds:.1f} s", *units]),
             "",
-            *table_of_ways(outcome.rows),
+            *table_of_ways(outcome.rows, outcome.own_row),
             "",
-            *filled(outcome.notes),
+            *filled([ABOUT_COLUMNS.format(outcome.own_row.name), *outcome.notes]),
         ]
     )
 
 
 def _rest(outcome: "Outcome", out: Path) -> str:
-    """What it was compared with, and where everything is."""
+    """What it was compared with, the sentence that follows from it, and where everything is."""
     parts = []
-    if outcome.more:
-        parts += ["", "Other rules on the same cases:", *table_of_ways(outcome.more)]
+    besides = [*outcome.at_random, *outcome.more]
+    if besides:
+        parts += ["", "Other ways on the same cases:", *table_of_ways(besides, outcome.own_row)]
     if outcome.sweep is not None:
-        parts += ["", "At other costs of a label:", *table_of_costs(outcome.sweep)]
+        parts += ["", _about_costs(outcome), *table_of_costs(outcome.sweep, outcome.bill_cost)]
     if outcome.trials:
         parts += ["", "Over shuffled orders, means and the 95% interval of the mean total:"]
         parts += table_of_ways(outcome.trials, intervals=True)
@@ -214,4 +225,16 @@ def _rest(outcome: "Outcome", out: Path) -> str:
         parts += ["", *filled(outcome.remarks)]
     if outcome.kept_in is not None:
         parts += ["", f"What was in {as_line(out)} before is kept in {as_line(outcome.kept_in)}."]
+    parts += ["", *filled([f"{outcome.headline}."])]
+    if outcome.break_even:
+        parts += filled([*outcome.break_even, outcome.rests_on])
     return "\n".join([*parts, "", f"Open {as_line(out / 'report.html')}"])
+
+
+def _about_costs(outcome: "Outcome") -> str:
+    sweep = outcome.sweep
+    assert sweep is not None
+    which = ""
+    if sweep.cases < sweep.of_cases:
+        which = f", on {sweep.cases:,} of the {sweep.of_cases:,} cases"
+    return f"Totals at other costs of a label{which} (< is nearest to yours):"

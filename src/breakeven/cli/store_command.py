@@ -27,12 +27,12 @@ StoreAddress = Annotated[
 ]
 StreamName = Annotated[str | None, typer.Option("--stream", metavar="NAME", help="This stream alone.")]
 
-store_app = typer.Typer(
+store = typer.Typer(
     help="Logs and snapshots of streams: check, back up, export, erase.", rich_markup_mode=None
 )
 
 
-@store_app.command()
+@store.command()
 def check(store: StoreAddress = DEFAULT_STORE, stream: StreamName = None, as_json: AsJson = False) -> None:
     """Fold every stream from its first entry on, and compare with its snapshots.
 
@@ -67,7 +67,7 @@ def _told(reports: "list[StreamReport]") -> list[str]:
     return table(rows)
 
 
-@store_app.command()
+@store.command()
 def upgrade(store: StoreAddress = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Bring the tables of an older store forward to this version; back it up first."""
     from breakeven.store.schema import SCHEMA_VERSION
@@ -82,7 +82,7 @@ def upgrade(store: StoreAddress = DEFAULT_STORE, as_json: AsJson = False) -> Non
         print(f"{as_line(name)}: version {before} became version {SCHEMA_VERSION}")
 
 
-@store_app.command()
+@store.command()
 def backup(
     target: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.", show_default=False)],
     store: StoreAddress = DEFAULT_STORE,
@@ -100,7 +100,7 @@ def backup(
         print(f"{as_line(name)} is copied to {as_line(target)}")
 
 
-@store_app.command()
+@store.command()
 def restore(
     backup: Annotated[Path, typer.Argument(metavar="FILE", help="The backup.", show_default=False)],
     store: StoreAddress = DEFAULT_STORE,
@@ -126,7 +126,7 @@ def restore(
             print(f"what was there before is kept in {as_line(kept)}")
 
 
-@store_app.command()
+@store.command()
 def export(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The file to write; standard output unless given.")
@@ -200,7 +200,7 @@ def _as_json(entry: "LogEntry") -> bytes | None:
         return None
 
 
-@store_app.command()
+@store.command()
 def compact(
     keep: Annotated[int, typer.Option(min=0, help="How many snapshots of each stream to keep.")] = 1,
     store: StoreAddress = DEFAULT_STORE,
@@ -222,7 +222,7 @@ def compact(
         print(f"{as_line(name)}: {dropped:,} old snapshots dropped, free space given back")
 
 
-@store_app.command()
+@store.command()
 def erase(
     id: Annotated[str, typer.Argument(metavar="ID", help="The id of the arrival.", show_default=False)],
     store: StoreAddress = DEFAULT_STORE,

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 from numpy.typing import NDArray
 
 from breakeven import theory
@@ -25,7 +25,7 @@ from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.planning.streams import Stream
 from breakeven.theory.type_bounds import ZETA_3, discrete_setting
-from breakeven.values import ErrorCosts
+from breakeven.values import ErrorCosts, Labeller, Offer, best_offer
 
 BOUND_FAILS = 0.05  # the probability with which a bound does not hold
 MOST_NUMBERS, MOST_TYPES, MOST_DIM = 10_000_000, 1_000_000, 100
@@ -56,12 +56,20 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     miss_cost: float | None = None
     false_alarm_cost: float | None = None
     share: float | None = None
+    budget: float | None = None
+    per: tuple[float, int] | None = None
+    audit: float | None = None
+    forgetting: float | None = None
+    labellers: dict[str, Labeller] = {}
     trials: int = 5
     seed: int = 0
 
     def __post_init__(self) -> None:
         if (self.types is None) == (self.dim is None):
             expect.refuse("types, dim", "one of the two", f"{self.types}, {self.dim}", described=True)
+        if self.labellers:
+            self._check_labellers()
+        self._check_limits()
         if self.share is not None:
             self._check_share(self.share)
         for name in ("cost", "noise_std", "lengthscale"):
@@ -83,6 +91,52 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
             came = self.noise_std
             expect.refuse("noise_std", "none beside a share: yes/no labels have no other noise", came)
         force_setattr(self, "noise_std", LABEL_STD)
+
+    def _check_labellers(self) -> None:
+        """Labellers have their own noise, and numbers for labels."""
+        if self.share is not None:
+            expect.refuse(
+                "labeller", "none beside a share: yes/no labels have no other noise", list(self.labellers)
+            )
+        if isnan(self.noise_std):
+            force_setattr(self, "noise_std", self.asked.noise_std)
+
+    def _check_limits(self) -> None:
+        """A budget, an audit and a half-life, where they are wanted."""
+        for name in ("budget", "forgetting"):
+            if getattr(self, name) is not None:
+                force_setattr(self, name, expect.positive(name, getattr(self, name)))
+        if self.audit is not None:
+            expect.probability("audit", self.audit, open=True)
+        if self.forgetting is not None and self.dim is not None:
+            expect.refuse(
+                "forgetting", "none beside dim: the average of many models has no half-life", self.forgetting
+            )
+
+    @property
+    def asked(self) -> Offer:
+        """The labeller who gives most information for the money."""
+        return best_offer(
+            Offer(one.cost, one.noise_std, name, one.cost) for name, one in self.labellers.items()
+        )
+
+    @property
+    def can_pay(self) -> bool:
+        """Whether the budget pays for a label at all."""
+        least = min((one.cost for one in self.labellers.values()), default=self.cost)
+        limits = (self.budget, None if self.per is None else self.per[0])
+        return all(money is None or money >= least for money in limits)
+
+    def check_money(self) -> None:
+        """Raise unless the budget pays for at least one label."""
+        if not self.can_pay:
+            money = self.budget if self.per is None else self.per
+            expect.refuse("budget", f"at least {self.cost:g}, the cost of one label", money)
+
+    def at_cost(self, factor: float) -> "Prospect":
+        """The same, with every label at `factor` times its cost."""
+        dearer = {name: replace(one, cost=factor * one.cost) for name, one in self.labellers.items()}
+        return replace(self, cost=factor * self.cost, labellers=dearer)
 
     def _check_size(self) -> None:
         limits = (

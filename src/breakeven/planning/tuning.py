@@ -11,7 +11,7 @@ import numpy as np
 from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.planning.streams import Stream
-from breakeven.simulate import simulate
+from breakeven.trace import simulate
 
 SCALES = tuple(2.0**power for power in range(-6, 7))
 

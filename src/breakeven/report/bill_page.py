@@ -1,7 +1,8 @@
 """The page of a bill: one file that holds all it needs, works offline and sends nothing anywhere.
 
-It begins with what was saved, then the bill as a table, then charts, other costs and the configuration. Its
-security policy lets only the two scripts in it run, known by their hashes, and lets nothing be loaded.
+It begins with the answer and the break-even costs, then the bill as a table, then other costs, charts and the
+configuration. Its security policy lets only the script in it run, known by its hash, and lets nothing be
+loaded.
 """
 
 from base64 import b64encode
@@ -13,8 +14,8 @@ from typing import Any
 import msgspec
 
 from breakeven.files import write
-from breakeven.report.bill_numbers import SWEEP_NAME, OtherCosts, facts, headline, lead, rows_table
-from breakeven.report.interactive import after_dark, plotly_script, plotted
+from breakeven.report.bill_numbers import OtherCosts, answer, facts, fold, rows_table, starred
+from breakeven.report.interactive import plotted, style_sheet
 from breakeven.report.line_styles import styles_of
 from breakeven.report.markup import (
     asset,
@@ -32,43 +33,37 @@ from breakeven.values.exhibit import Chart, Figure, Section, Table
 
 def write_bill(bill: Bill, folder: Path) -> Path:
     """Write `report.html` into the folder."""
-    return write(folder, "report.html", html(bill, plotly_script()).encode())
+    return write(folder, "report.html", html(bill).encode())
 
 
-def html(bill: Bill, plotly: str) -> str:
-    """The whole page, with plotly's JavaScript as given."""
-    script, style = asset("bill.js"), asset("page.css") + asset("bill.css")
+def html(bill: Bill) -> str:
+    """The whole page."""
+    script, style = asset("bill.js"), asset("page.css") + asset("bill.css") + style_sheet()
     costs = OtherCosts(bill, bill.sweep) if bill.sweep and len(bill.sweep.label_costs) > 1 else None
     body = f"""<header>
-<p class="overline">{escape(bill.title)}</p>
-<h1>{headline(bill)}</h1>
-<p class="lead">{lead(bill)}</p>
-<p class="facts">{facts(bill)}</p>
+{answer(bill)}
+<p class="lead">{marked(bill.lead)}</p>
 </header>
 <main>
-{rows_table(bill.rows, "The bill", bill.chosen)}
-{paragraphs(note for note in bill.notes if _about_rows(note))}
+{rows_table(bill, bill.rows, "The bill")}
+{starred(bill.notes)}
+<p class="facts">{facts(bill)}</p>
 <noscript><p>The charts and the slider need JavaScript; the tables do not.</p></noscript>
+{_section(costs.section, costs.slider) if costs else ""}
 {_trials(bill) if bill.trials else ""}
 {joined(_section(section) for section in bill.sections)}
-{_section(costs.section, costs.slider) if costs else ""}
+{_notes([note for note in bill.notes if not note.startswith("*")])}
 {_configuration(bill.configuration) if bill.configuration else ""}
-{_notes([note for note in bill.notes if not _about_rows(note)])}
 </main>
 <script type="application/json" id="data">{_embedded(_data(bill, costs))}</script>
-<script>{plotly}</script>
 <script>{script}</script>"""
-    return document(bill.title, body, style=style, head=_policy(plotly, script))
-
-
-def _about_rows(note: str) -> bool:
-    return note.startswith("*")
+    return document(bill.title, body, style=style, head=_policy(script))
 
 
 def _policy(*scripts: str) -> str:
     hashes = [b64encode(sha256(script.encode()).digest()).decode() for script in scripts]
     allowed = " ".join(f"'sha256-{one}'" for one in hashes)
-    rules = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
+    rules = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
     rules += "; base-uri 'none'; form-action 'none'"
     return f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n<link rel="icon" href="data:,">\n'
 
@@ -97,21 +92,17 @@ def _figure(figure: Figure, *, alone: bool) -> str:
 <div class="charts">
 {joined(_chart(figure, chart) for chart in figure.charts)}
 </div>
-{caption}{_numbers(figure.data)}
+{caption}<p class="below"><button type="button" class="save" \
+aria-label="Save the picture: {escape(figure.title)}">Save the picture</button></p>
+{fold("The numbers", table_box(figure.data)) if figure.data.rows else ""}
 </figure>"""
 
 
 def _chart(figure: Figure, chart: Chart) -> str:
     title = f"<h3>{escape(chart.title)}</h3>\n" if len(figure.charts) > 1 else ""
     kind = "square chart" if chart.square else "chart"
-    box = f'<div class="{kind}" role="group" data-chart="{escape(picture_name(figure, chart))}"'
-    return f'<div>\n{title}{box} aria-label="{escape(chart_words(chart))}"></div>\n</div>'
-
-
-def _numbers(table: Table) -> str:
-    if not table.rows:
-        return ""
-    return f"<details><summary>The numbers</summary>\n{table_box(table)}\n</details>"
+    box = f'<div class="{kind}" data-chart="{escape(picture_name(figure, chart))}"'
+    return f'<div>\n{title}{box} data-words="{escape(chart_words(chart))}"></div>\n</div>'
 
 
 def _trials(bill: Bill) -> str:
@@ -119,16 +110,16 @@ def _trials(bill: Bill) -> str:
 <h2>Over shuffled orders</h2>
 <p>The same cases were run again in shuffled orders, to see how much of the bill is luck. All numbers are
 means over these orders; below a total is the 95% interval of its mean.</p>
-{rows_table(bill.trials, "Means over shuffled orders", bill.chosen)}
+{rows_table(bill, bill.trials, "Means over shuffled orders")}
 </section>"""
 
 
 def _configuration(text: str) -> str:
-    return f"""<section>
-<h2>Configuration to copy</h2>
-<p class="copying"><button type="button" id="copy">Copy</button><span id="copied" role="status"></span></p>
-<pre tabindex="0" aria-label="Configuration"><code id="configuration">{escape(text)}</code></pre>
-</section>"""
+    inside = f"""<p class="copying"><button type="button" id="copy">Copy</button>\
+<span id="copied" role="status"></span></p>
+<pre tabindex="0" aria-label="Configuration" role="region">\
+<code id="configuration">{escape(text)}</code></pre>"""
+    return f"<section>\n<h2>To go on from here</h2>\n{fold('Configuration to copy', inside)}\n</section>"
 
 
 def _notes(notes: list[str]) -> str:
@@ -139,16 +130,12 @@ def _notes(notes: list[str]) -> str:
 
 
 def _data(bill: Bill, costs: OtherCosts | None) -> dict[str, Any]:
-    """What the script reads: charts by name, the dark colours, and the words for every label cost."""
+    """What the script reads: charts by name, and the words for every label cost."""
     sections = [*bill.sections, *([costs.section] if costs else [])]
     figures = [figure for section in sections for figure in section.figures]
     names = [bill.chosen, *(row.name for row in bill.rows if row.name != bill.chosen)]
     charts = {name: plot for figure in figures for name, plot in _plots(figure, names).items()}
-    data = {"charts": charts, "dark": after_dark()}
-    if not costs:
-        return data
-    charts[SWEEP_NAME]["layout"]["shapes"] = [costs.line]
-    return data | {"costs": costs.data}
+    return {"charts": charts} | ({"costs": costs.data} if costs else {})
 
 
 def _plots(figure: Figure, names: list[str]) -> dict[str, dict[str, Any]]:

@@ -122,6 +122,7 @@ def figure_of_chart(chart: Chart, styles: dict[str, LineStyle]) -> "Figure":
             for line in chart.lines[::-1]
         }
         _scale(axes, chart)
+        _draw_marks(axes, chart)
         _name(figure, chart.title, {words: drawn[words] for words in map(line_words, chart.lines)})
         axes.set_xlabel(_plain(fill(chart.x_label, LETTERS_A_TITLE)))
         axes.set_ylabel(_plain(fill(chart.y_label, LETTERS_A_NOTE)))
@@ -194,6 +195,21 @@ def _scale(axes: "Axes", chart: Chart) -> None:
     if chart.y_names:
         axes.set_yticks(range(len(chart.y_names)), [_plain(name) for name in chart.y_names])
         axes.set_ylim(len(chart.y_names) - 0.5, -0.5)
+
+
+def _draw_marks(axes: "Axes", chart: Chart) -> None:
+    """Draw the vertical lines, each with its words beside it at the top."""
+    for mark in chart.marks:
+        axes.axvline(mark.x, color=INK, linewidth=1.0, linestyle=":")
+        axes.annotate(
+            _plain(mark.text),
+            (mark.x, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(4, -4),
+            textcoords="offset points",
+            va="top",
+            fontsize=8,
+        )
 
 
 def _draw_notes(figure: "Figure", axes: "Axes", chart: Chart) -> None:

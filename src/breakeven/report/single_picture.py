@@ -6,7 +6,6 @@ from typing import Any
 from breakeven.files import write
 from breakeven.report.bill_page import html
 from breakeven.report.drawing import figure_of_chart
-from breakeven.report.interactive import plotly_script
 from breakeven.report.line_styles import styles_of
 from breakeven.values.bill import Bill
 from breakeven.values.exhibit import Chart
@@ -20,4 +19,4 @@ def picture(chart: Chart) -> Any:
 
 def write_bill_as(bill: Bill, path: Path) -> Path:
     """Write the page of a bill to this file."""
-    return write(path.parent, path.name, html(bill, plotly_script()).encode())
+    return write(path.parent, path.name, html(bill).encode())

@@ -1,23 +1,27 @@
-"""What a run cost, beside labelling everyone and labelling no one."""
+"""What a run cost, beside labelling everyone and labelling no one.
+
+Where labellers err, labelling everyone has a row for each of them, and their errors count.
+"""
 
 from math import fsum
 
 import numpy as np
 import polars as pl
+from msgspec.structs import replace
 
 from breakeven.errors.expect import Array
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
 from breakeven.tables.recipe import says_yes_no
-from breakeven.tables.run import TableRun
-from breakeven.values import EVEN, BillRow, counted, expected_error
+from breakeven.tables.run import TableRun, labeller_draws
+from breakeven.values import EVEN, BillRow, counted
 from breakeven.values.bill import EVERYONE, NO_ONE
 
 RULE_NAMES = {
     "value": "breakeven",
     "threshold": "the paper's threshold",
-    "random": "random",
-    "variable": "variable uncertainty",
+    "random": "at random",
+    "variable": "where most unsure",
     "always": "always",
     "never": "never",
 }
@@ -28,12 +32,16 @@ def name_of(options: Options) -> str:
     return RULE_NAMES[options.rule]
 
 
-def row_of(run: TableRun, name: str | None = None, *, factor: float = 1.0) -> BillRow:
+def row_of(run: TableRun, name: str | None = None, *, factor: float = 1.0, simple: bool = False) -> BillRow:
     """The bill of a run, every label at `factor` times its cost; a `name` tells it from others."""
     ledger = run.learner.ledger
-    error = float(run.decisions.select(pl.col("error").sum()).collect(engine="streaming").item())
-    spend = factor * ledger.label_spend
-    return _row(name or name_of(run.options), run.cases, run.options, ledger.labels, spend, error, factor)
+    sums = run.decisions.select(
+        all=pl.col("error").sum(), unasked=pl.col("error").filter(~pl.col("wants_label")).sum()
+    ).collect(engine="streaming")
+    error, unasked = map(float, sums.row(0))
+    spend, unlabelled = factor * ledger.label_spend, len(run.cases) - ledger.labels
+    row = _row(name or name_of(run.options), run.cases, run.options, ledger.labels, spend, error)
+    return replace(row, unasked_error=unasked / unlabelled if unlabelled else None, simple=simple)
 
 
 def first_rows(cases: Cases, options: Options) -> list[BillRow]:
@@ -43,10 +51,20 @@ def first_rows(cases: Cases, options: Options) -> list[BillRow]:
     which is known only afterwards.
     """
     error = without_labels(cases.labels, options.errors.level)
-    return [
-        _row(EVERYONE, cases, options, len(cases), cost_of_all(cases, options), 0.0),
-        _row(NO_ONE, cases, options, 0, 0.0, error),
-    ]
+    no_one = _row(NO_ONE, cases, options, 0, 0.0, error)
+    rows = [*_everyone(cases, options), replace(no_one, unasked_error=no_one.mean_error)]
+    return [replace(row, simple=True) for row in rows]
+
+
+def _everyone(cases: Cases, options: Options) -> list[BillRow]:
+    draws = labeller_draws(options, len(cases))
+    if draws is None:
+        return [_row(EVERYONE, cases, options, len(cases), cost_of_all(cases, options), 0.0)]
+    rows = []
+    for name, one in options.labellers.items():
+        error = float(counted(one.noise_std * draws, options.errors.level).sum())
+        rows.append(_row(f"{EVERYONE}: {name}", cases, options, len(cases), one.cost * len(cases), error))
+    return sorted(rows, key=lambda row: row.total)
 
 
 def without_labels(labels: Array, level: float) -> float:
@@ -60,34 +78,19 @@ def without_labels(labels: Array, level: float) -> float:
 
 
 def cost_of_all(cases: Cases, options: Options) -> float:
-    """What labelling everyone costs, exactly: a rule that labels every case must save exactly 0."""
-    costs = cases.label_costs(options.cost)
+    """What labelling everyone costs, exactly: a rule that labels every case must cost exactly as much."""
+    costs = cases.label_costs(options.base_cost)
     return float(costs[0]) * len(cases) if cases.costs is None else fsum(costs)
 
 
-def _row(
-    name: str, cases: Cases, options: Options, labels: int, spend: float, error: float, factor: float = 1.0
-) -> BillRow:
-    total = spend + options.errors.unit * error
+def _row(name: str, cases: Cases, options: Options, labels: int, spend: float, error: float) -> BillRow:
     return BillRow(
         name=name,
         labels=labels,
         spend=spend,
         mean_error=error / max(len(cases), 1),
-        total=total,
-        saved=factor * cost_of_all(cases, options) - total,
+        total=spend + options.errors.unit * error,
     )
-
-
-def noise_share(run: TableRun) -> float | None:
-    """The mean error that label noise alone would give the same predictions, were they perfect."""
-    noise_std = final_noise(run)
-    return None if noise_std is None else noise_alone(run, noise_std) * (1.0 - share_labelled(run))
-
-
-def noise_alone(run: TableRun, noise_std: float) -> float:
-    """The mean error that label noise alone gives a perfect prediction."""
-    return expected_error(run.options.errors.level) * noise_std
 
 
 def share_labelled(run: TableRun) -> float:

@@ -16,7 +16,7 @@ from msgspec.structs import fields, force_setattr, replace
 from breakeven.beliefs.gp import SMOOTHNESS, KernelName
 from breakeven.errors import BreakevenError, expect
 from breakeven.rows.reading import DecimalSign
-from breakeven.values import ErrorCosts
+from breakeven.values import ErrorCosts, Labeller, Offer, best_offer
 
 RuleName = Literal["value", "threshold", "random", "variable", "always", "never"]
 Labels = Literal["yes/no", "numbers"]
@@ -27,6 +27,7 @@ Name = str | None
 
 ERROR_COSTS = ("error_cost", "under_cost", "over_cost", "miss_cost", "false_alarm_cost")
 PAYING_RULES = ("value", "threshold")  # rules whose labels depend on what a label costs
+LEAST_SWEPT = 50  # cases, for other costs: fewer say nothing
 COLUMN, COLUMNS_HERE, A_FILE = {"metavar": "COLUMN"}, {"metavar": "COLUMNS"}, {"metavar": "FILE"}
 
 
@@ -86,7 +87,43 @@ class Options(Struct, frozen=True, kw_only=True):
     chance: Annotated[
         float, Meta(description="Part of the cases that the rules random and variable label.")
     ] = 0.5
-    budget: Annotated[Number, Meta(description="The most that the rule variable spends.")] = None
+    budget: Annotated[Number, Meta(description="The most that is spent on labels in all.")] = None
+    per: Annotated[
+        tuple[float, int] | None,
+        Meta(
+            description="The most that is spent on labels in any stretch of so many cases, as MONEY CASES.",
+            extra={"metavar": "MONEY CASES"},
+        ),
+    ] = None
+    audit: Annotated[
+        Number,
+        Meta(
+            description="Label this share of the cases that the rule declines, at random, to know the error "
+            "where nobody asked."
+        ),
+    ] = None
+    audit_bound: Annotated[
+        Number,
+        Meta(
+            description="With --audit: no answer is further off than this; the range of the table's labels "
+            "unless given."
+        ),
+    ] = None
+    forgetting: Annotated[
+        Number,
+        Meta(
+            description="After so many cases a label counts half: for types, or with --kernel; the default "
+            "for features finds changes by itself."
+        ),
+    ] = None
+    labeller: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description="Who gives labels, instead of --cost: name, cost and standard deviation of the "
+            "noise, such as nurse:2:3.0; may be given several times.",
+            extra={"metavar": "NAME:COST:NOISE"},
+        ),
+    ] = None
     horizon: Annotated[
         int | None, Meta(description="Cases expected in all; those of the table unless given.")
     ] = None
@@ -126,23 +163,47 @@ class Options(Struct, frozen=True, kw_only=True):
     sheet: Annotated[Name, Meta(description="The sheet of a workbook, where it has several.")] = None
     query: Annotated[Name, Meta(description="What to ask a database for, in SQL.")] = None
     seed: Annotated[int, Meta(description="Of everything random.")] = 0
+    currency: Annotated[str, Meta(description="What money is counted in, such as EUR.")] = ""
+    unit: Annotated[str, Meta(description="What labels and errors are counted in, such as points.")] = ""
     compare: Annotated[bool, Meta(description="Run the other rules, too.")] = False
-    sweep: Annotated[bool, Meta(description="Run other costs of a label, too.")] = True
+    sweep: Annotated[
+        bool, Meta(description="Run other costs of a label, too, and find the break-even costs.")
+    ] = True
+    sweep_rows: Annotated[
+        int,
+        Meta(description="Other costs are run on so many of the cases at most, where these have features."),
+    ] = 2_000
     trials: Annotated[int, Meta(description="Shuffled orders to run, too.")] = 0
+    cores: Annotated[
+        int | None, Meta(description="Processor cores for what is run besides; all unless given.")
+    ] = None
 
     def __post_init__(self) -> None:
         for name in ("label", "type", "order", "id", "cost_column"):
             if not isinstance(getattr(self, name), str | None):
                 expect.refuse(name, "the name of a column", getattr(self, name))
-        for name in ("cost", "noise_std", "budget", *ERROR_COSTS):
+        for name in ("cost", "noise_std", "budget", "forgetting", "audit_bound", *ERROR_COSTS):
             if getattr(self, name) is not None:
                 force_setattr(self, name, expect.positive(name, getattr(self, name)))
         if self.features is not None:
             force_setattr(self, "features", _each_once(self.features))
         if self.horizon is not None:
             expect.whole("horizon", self.horizon, least=1)
+        if self.cores is not None:
+            expect.whole("cores", self.cores, least=1)
         for name in ("delay", "seed", "trials"):
             expect.whole(name, getattr(self, name))
+        expect.whole("sweep_rows", self.sweep_rows, least=LEAST_SWEPT)
+        for name in ("currency", "unit"):
+            if not isinstance(getattr(self, name), str):
+                expect.refuse(name, "a word", getattr(self, name))
+        if self.per is not None:
+            force_setattr(self, "per", _money_and_cases(self.per))
+        if self.labeller is not None:
+            force_setattr(self, "labeller", _as_words(self.labeller))
+            self.labellers  # noqa: B018  (refuses what is no labeller)
+        if self.audit is not None:
+            force_setattr(self, "audit", expect.probability("audit", self.audit, open=True))
         expect.probability("chance", self.chance)
         if self.check is not None:
             force_setattr(self, "check", expect.probability("check", self.check))
@@ -161,17 +222,63 @@ class Options(Struct, frozen=True, kw_only=True):
 
     def _check_together(self) -> None:
         """Refuse options that contradict each other."""
-        if self.cost is None and self.cost_column is None:
-            expect.refuse("cost", "what a label costs, or a column that says so", None)
-        if self.cost is not None and self.cost_column is not None:
-            expect.refuse("cost", f"none beside the costs in {self.cost_column!r}", self.cost)
+        self._check_costs()
         if self.features is not None and self.type is not None:
             expect.refuse(
                 "features", "none beside a type: a type is all that is known of an arrival", self.features
             )
         self.errors  # noqa: B018  (refuses costs that contradict each other)
+        if self.audit is None and self.audit_bound is not None:
+            expect.refuse("audit_bound", "none without an audit", self.audit_bound)
+        if self.forgetting is not None and self.type is None and self.kernel is None:
+            expect.refuse(
+                "forgetting",
+                "a type or a kernel beside it: the default for features is an average of many models, which "
+                "finds changes by itself and has no half-life",
+                self.forgetting,
+            )
+        if self.forgetting is not None and self.type is None and self.labels == "yes/no":
+            expect.refuse("forgetting", "none beside features and yes/no labels", self.forgetting)
         if self.trials == 1:
             expect.refuse("trials", "0, or 2 at least: one order has no interval", self.trials)
+
+    def _check_costs(self) -> None:
+        """Exactly one of a cost, a column of costs, and labellers."""
+        if self.labeller is not None:
+            for name in ("cost", "cost_column"):
+                if getattr(self, name) is not None:
+                    expect.refuse(name, "none beside labellers, who have costs", getattr(self, name))
+            if self.delay:
+                expect.refuse("delay", "0 beside labellers", self.delay)
+            if self.labels == "yes/no":
+                expect.refuse("labels", "numbers beside labellers: their noise is that of a number", "yes/no")
+        elif self.cost is None and self.cost_column is None:
+            expect.refuse("cost", "what a label costs, or a column that says so", None)
+        if self.cost is not None and self.cost_column is not None:
+            expect.refuse("cost", f"none beside the costs in {self.cost_column!r}", self.cost)
+
+    @property
+    def labellers(self) -> dict[str, Labeller]:
+        """Who gives labels, by name; nobody in particular where none is named.
+
+        >>> Options(label="score", labeller=("nurse:2:3.0",)).labellers
+        {'nurse': Labeller(cost=2.0, noise_std=3.0)}
+        """
+        return labellers_of(self.labeller or ())
+
+    @property
+    def base_cost(self) -> float | None:
+        """What a label costs, or that of the labeller who gives most information for the money."""
+        if self.labeller is None:
+            return self.cost
+        return self.asked.cost
+
+    @property
+    def asked(self) -> Offer:
+        """The labeller who gives most information for the money."""
+        return best_offer(
+            Offer(one.cost, one.noise_std, name, one.cost) for name, one in self.labellers.items()
+        )
 
     @property
     def error_costs(self) -> dict[str, Any]:
@@ -282,6 +389,63 @@ def _check_option(path: str | Path, name: str) -> None:
     near = get_close_matches(name.lower().replace("-", "_"), known, n=2)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(known)}"
     raise UnreadableOptions(f"{path}: expected the name of an option, got {name!r}; {hint}")
+
+
+def _money_and_cases(per: Any) -> tuple[float, int]:
+    """Money, and the length of the stretch that it is for.
+
+    >>> _money_and_cases([500, 100])
+    (500.0, 100)
+    """
+    if not isinstance(per, tuple | list) or len(per) != 2:
+        expect.refuse("per", "two numbers: money, and a number of cases", per)
+    return expect.positive("per: money", per[0]), expect.whole("per: cases", per[1], least=1)
+
+
+def _as_words(labellers: Any) -> tuple[str, ...]:
+    """Labellers as NAME:COST:NOISE, each once; from Python they may come as `Labeller`s by name.
+
+    >>> _as_words({"nurse": Labeller(2.0, 3.0)}), _as_words("mri:50:0.5")
+    (('nurse:2.0:3.0',), ('mri:50:0.5',))
+    """
+    if isinstance(labellers, Mapping):
+        return tuple(f"{name}:{one.cost!r}:{one.noise_std!r}" for name, one in labellers.items())
+    some = [labellers] if isinstance(labellers, str) else expect.rows("labeller", labellers)
+    if not some:
+        expect.refuse("labeller", "one at least", some)
+    return tuple(expect.text("labeller", one) for one in some)
+
+
+def labellers_of(words: Iterable[str]) -> dict[str, Labeller]:
+    """Labellers by name, each given once as NAME:COST:NOISE.
+
+    >>> labellers_of(["nurse:2:3.0", "mri:50:0.5"])["mri"].cost
+    50.0
+    """
+    found: dict[str, Labeller] = {}
+    for one in words:
+        name, labeller = _labeller(one)
+        if name in found:
+            expect.refuse("labeller", "every name once", f"{name!r} twice", described=True)
+        found[name] = labeller
+    return found
+
+
+def _labeller(words: str) -> tuple[str, Labeller]:
+    """A labeller by name.
+
+    >>> _labeller("nurse:2")
+    Traceback (most recent call last):
+    breakeven.errors.InvalidInput: labeller: expected NAME:COST:NOISE, such as nurse:2:3.0, got 'nurse:2'
+    """
+    name, *numbers = words.rsplit(":", 2)
+    try:
+        cost, noise = map(float, numbers)
+    except ValueError:
+        cost = noise = 0.0
+    if not name or not (cost > 0.0 and noise > 0.0):
+        expect.refuse("labeller", "NAME:COST:NOISE, such as nurse:2:3.0", words)
+    return name, Labeller(cost, noise)
 
 
 def _each_once(names: Iterable[str]) -> tuple[str, ...]:

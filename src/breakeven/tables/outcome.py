@@ -15,25 +15,36 @@ from breakeven.learner import Learner
 from breakeven.rows import Columns, save_bill
 from breakeven.rows.bills import SUMMARY_FILE, digest_of, has_gone_on
 from breakeven.rules import Value
-from breakeven.tables.billing import final_noise, first_rows, name_of, noise_share, row_of
+from breakeven.tables.billing import cost_of_all, final_noise, first_rows, name_of, row_of
 from breakeven.tables.cases import Cases
 from breakeven.tables.faults import OptionWords, as_argument
+from breakeven.tables.over_time import about_trust, stretches, warnings
 from breakeven.tables.pictures import costs_differ
 from breakeven.tables.reasons import why_section
-from breakeven.tables.rivals import costs_left_out
+from breakeven.tables.rivals import ABOUT_RULES
 from breakeven.tables.run import TableRun
 from breakeven.tables.story import (
     about_belief,
     about_copies,
     about_errors,
-    about_trust,
+    about_limits,
     about_turns,
     facts,
+    lead,
     sections,
 )
 from breakeven.values import Bill, BillRow, Explanation, Sweep
 from breakeven.values.amounts import amount, listed
-from breakeven.values.bill import ABOUT_NO_ONE, ABOUT_NO_ONE_UNEVEN, mean_row, sweep_of
+from breakeven.values.bill import (
+    ABOUT_NO_ONE,
+    ABOUT_NO_ONE_UNEVEN,
+    Comparison,
+    PricePoint,
+    compared,
+    mean_row,
+    sweep_of,
+)
+from breakeven.values.bill_words import break_even_words, headline, rests_on
 from breakeven.values.showing import columns_table, page_written, plotted
 
 FIGURES = ("labels", "spend", "mean error", "total")  # of a way, as they are shown
@@ -42,12 +53,14 @@ NAMES_IN_A_ROW = 6  # of columns, before the rest is counted
 
 
 class Outcome:
-    """A run and what is said of it; `more` rows, other `costs` and `orders` come after, where wanted."""
+    """A run and what is said of it; other ways, other costs and other orders come after, where wanted."""
 
     def __init__(self, run: TableRun, seeds: Cases | None = None) -> None:
         self.run, self.seeds = run, seeds
-        self.more: list[BillRow] = []
-        self.costs: dict[float, BillRow | None] = {}  # the bill by the cost of a label; None where left out
+        self.at_random: list[BillRow] = []  # labelling at random for the same money, once it was run
+        self.more: list[BillRow] = []  # other rules
+        self.points: list[PricePoint] = []  # the bill at other costs of a label
+        self.swept_cases = len(run.cases)  # on how many cases these were run
         self.orders: list[list[BillRow]] = []  # the rule and what it is compared with, over each of them
         self.unfinished: list[str] = []  # what was asked for besides, and interrupted
         self.folder = "bill"  # to go on from; known once it is written
@@ -67,13 +80,13 @@ class Outcome:
 
     def __repr__(self) -> str:
         """One line: the table, and what the rule's own way costs."""
-        row, cases = self._own_row, len(self.run.cases)
+        row, cases = self.own_row, len(self.run.cases)
         return f"<Outcome: {self._title}, {cases:,} cases, {row.labels:,} labels, total {amount(row.total)}>"
 
     def __str__(self) -> str:
         """A line for each way to go about the table."""
         ways = [f"{row.name}: {', '.join(_figures(row))}" for row in self.rows]
-        return "\n".join([f"{self._title}, {len(self.run.cases):,} cases", *ways])
+        return "\n".join([f"{self._title}, {len(self.run.cases):,} cases", *ways, f"{self.headline}."])
 
     def _repr_html_(self) -> str:
         rows = [(row.name, *_numbers(row)) for row in self.rows]
@@ -101,21 +114,59 @@ class Outcome:
 
     @property
     def rows(self) -> list[BillRow]:
-        """The bill: everyone, no one, the rule, and what it is compared with."""
-        return [*self._first_rows, self._own_row, *self.more]
+        """The bill: the simple ways, our rule, and other rules that it is compared with."""
+        return [*self._first_rows, *self.at_random, self.own_row, *self.more]
 
     @cached_property
     def _first_rows(self) -> list[BillRow]:
         return first_rows(self.run.cases, self.run.options)
 
     @cached_property
-    def _own_row(self) -> BillRow:
+    def own_row(self) -> BillRow:
+        """The bill of our rule."""
         return row_of(self.run)
 
     @property
+    def comparison(self) -> Comparison:
+        """Our rule beside the cheapest simple way."""
+        found = compared(self.own_row, self.rows)
+        assert found is not None  # labelling everyone and no one are always there
+        return found
+
+    @property
+    def bill_cost(self) -> float:
+        """What a label costs; the mean where some cost more than others."""
+        run = self.run
+        return cost_of_all(run.cases, run.options) / len(run.cases)
+
+    @property
+    def headline(self) -> str:
+        """What was saved against the cheapest simple way, or that this way is cheaper, and by how much."""
+        return headline(self.own_row, self.comparison, self.run.options.currency)
+
+    @property
     def sweep(self) -> Sweep | None:
-        """The bill at other costs of a label."""
-        return sweep_of(self.costs)
+        """The bill at other costs of a label, and the break-even costs."""
+        return sweep_of(self.points, self.swept_cases, len(self.run.cases))
+
+    @property
+    def break_even(self) -> list[str]:
+        """The break-even costs in words; none where no other costs were run."""
+        if (sweep := self.sweep) is None or sweep.break_even is None:
+            return []
+        return break_even_words(sweep.break_even, self.own_row.name, self.run.options.currency)
+
+    @property
+    def rests_on(self) -> str:
+        """What the break-even costs rest on."""
+        if (sweep := self.sweep) is None or sweep.break_even is None:
+            return ""
+        return rests_on(sweep.break_even, sweep.label_costs, sweep.cases, sweep.of_cases)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What must be known before anything else, such as that labels refuted the belief."""
+        return warnings(self.run)
 
     @property
     def trials(self) -> list[BillRow]:
@@ -123,18 +174,18 @@ class Outcome:
         if len(self.orders) < 2:
             return []
         means = [mean_row(found[0].name, found) for found in zip(*self.orders, strict=True)]
-        return [*self._first_rows, *means]
+        own, *others = means
+        simple = [row for row in others if row.simple]
+        return [*self._first_rows, *simple, own, *(row for row in others if not row.simple)]
 
     @property
     def remarks(self) -> list[str]:
-        """What was asked for besides the bill and was left out or interrupted."""
-        said = costs_left_out(self.costs)
-        if self.unfinished:
-            said.append(
-                f"Interrupted: {listed(self.unfinished)} were not run to the end; what was done by then is "
-                "shown."
-            )
-        return said
+        """What was asked for besides the bill and was interrupted."""
+        if not self.unfinished:
+            return []
+        return [
+            f"Interrupted: {listed(self.unfinished)} were not run to the end; what was done by then is shown."
+        ]
 
     @property
     def decisions(self) -> pl.DataFrame:
@@ -145,12 +196,14 @@ class Outcome:
     def notes(self) -> list[str]:
         """How to read the bill."""
         run = self.run
-        said = [about_errors(run), ABOUT_NO_ONE if run.options.errors.even else ABOUT_NO_ONE_UNEVEN]
+        said = [ABOUT_NO_ONE if run.options.errors.even else ABOUT_NO_ONE_UNEVEN, about_errors(run)]
+        said += [f"`{row.name}` {ABOUT_RULES[row.name]}." for row in self.more if row.name in ABOUT_RULES]
         if run.options.delay:
             said.append(
                 f"Labels come {run.options.delay:,} rounds late; a labelled case still counts as answered by "
                 "its label."
             )
+        said += about_limits(run)
         if (standing := run.learner.ledger.standing) is not None:
             said.append(about_trust(standing))
         if self.seeds is not None:
@@ -170,6 +223,11 @@ class Outcome:
         run = self.run
         return Bill(
             title=self._title,
+            warnings=self.warnings,
+            headline=self.headline,
+            lead=lead(run, self.own_row, self.comparison),
+            break_even=self.break_even,
+            rests_on=self.rests_on,
             rows=self.rows,
             chosen=name_of(run.options),
             facts=facts(run),
@@ -179,6 +237,8 @@ class Outcome:
             sweep=self.sweep,
             configuration=configuration(run, self.folder, seeds=self.seeds is not None),
             notes=self.notes,
+            currency=run.options.currency,
+            unit=run.options.unit,
         )
 
     def summary(self) -> dict[str, Any]:
@@ -188,14 +248,23 @@ class Outcome:
             "table": run.cases.name,
             "cases": len(run.cases),
             "whole": run.whole,
+            "warnings": self.warnings,
+            "headline": self.headline,
+            "comparison": self.comparison,
+            "break_even": self.break_even,
+            "rests_on": self.rests_on,
             "rows": self.rows,
             "trials": self.trials,
             "sweep": self.sweep,
             "unfinished": self.unfinished,
             "notes": self.notes,
             "noise_std": final_noise(run),
-            "mean_error_of_noise": noise_share(run),
             "standing": run.learner.ledger.standing,
+            "refuted": [
+                {"case": one.round, "outdated": one.outdated, "widened": one.widened} for one in run.refuted
+            ],
+            "stretches": stretches(run).to_dicts(),
+            "audit": run.learner.ledger.audit,
             "options": run.options,
             "seconds": run.seconds,
             "learner_digest": self.learner_digest,

@@ -96,6 +96,8 @@ def figure_of(chart: Chart, numbers: pl.DataFrame | None = None, caption: str = 
 def costs_differ(run: TableRun) -> bool:
     """Whether some labels cost more than others."""
     costs = run.cases.costs
+    if len(run.options.labellers) > 1:
+        return True
     return costs is not None and bool(costs.min() < costs.max())
 
 
@@ -144,7 +146,7 @@ def _limit(run: TableRun, table: pl.LazyFrame) -> list[Line]:
     """The limit that the rule compares with, if it has one."""
     rule, ends = run.options.rule, [1.0, float(len(run.cases))]
     if rule == "value":
-        cost = 1.0 if costs_differ(run) else float(run.cases.label_costs(run.options.cost)[0])
+        cost = 1.0 if costs_differ(run) else float(run.cases.label_costs(run.options.base_cost)[0])
         return [line_through("its cost", ends, [cost, cost], kind="reference")]
     if rule not in LIMIT_NAMES:
         return []

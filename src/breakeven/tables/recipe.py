@@ -4,7 +4,7 @@ The belief finds its own units: mean, scale and noise of labels, and how wide fe
 Types need labels of one type to see their noise; so the first arrivals are all bought where nobody gives it.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,18 +13,20 @@ from breakeven.beliefs import (
     AveragedShares,
     Belief,
     Choosy,
+    GaussianProcess,
     Recognised,
     TypeMeans,
     TypeShares,
     untuned,
 )
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
-from breakeven.beliefs.gp import kernel_named
+from breakeven.beliefs.gp import Prior, kernel_named
 from breakeven.beliefs.recognised import YES_NO_VALUES
 from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.rules import (
     Always,
+    Audit,
     Budget,
     Never,
     RandomSelect,
@@ -45,6 +47,7 @@ WARMUP_OF_TYPES = (
 )
 LEAST_REPEATS, MOST_REPEATS = 10, 100  # labels beyond the first of their type, to measure noise from
 LONGEST_WARMUP = 200  # arrivals after which the noise is measured from what there is
+NO_NOISE = 1e-9  # of the largest error: a standard deviation that counts as none
 ARRIVALS_A_REPEAT = 1_000  # one more label for each such part of a long stream
 
 
@@ -58,17 +61,17 @@ class Start(NamedTuple):
 def start(cases: Cases, options: Options, seeds: Cases | None = None) -> Start:
     """The learner for these cases; `seeds` are labels already owned, and are learnt for nothing."""
     if options.labels == "yes/no":
-        return Start(_learnt(yes_no_belief(cases), cases, options, seeds), YES_NO)
+        return Start(_learnt(yes_no_belief(cases, options), cases, options, seeds), YES_NO)
     if cases.columns.type_column is None:
         belief = recognised(of_rows(cases.columns.dim, options), cases, options, None)
         found = AVERAGED if options.kernel is None else "fitted"
-        noise_from = found if options.noise_std is None else "given"
+        noise_from = found if known_noise(options) is None else "given"
         return Start(_learnt(belief, cases, options, seeds), noise_from)
     belief = recognised(type_means(options, seeds), cases, options, seeds)
     if not belief.traits.noise_known:
         return Start(_learner(belief, cases, options, _until_noise_is_seen(cases, options)), None)
     learner = _learner(belief, cases, options, first_labels(cases, options, seeds))
-    if options.noise_std is not None:
+    if known_noise(options) is not None:
         return Start(learner, "given")
     if seeds is None or "noise_from" not in belief.describe():
         return Start(learner, "not known")
@@ -78,8 +81,28 @@ def start(cases: Cases, options: Options, seeds: Cases | None = None) -> Start:
 def of_rows(dim: int, options: Options) -> Belief:
     """The belief for rows of so many numbers: an average of many kernels, unless one is named."""
     if options.kernel is None:
-        return Averaged(dim, options.noise_std)
-    return untuned(dim, options.noise_std, kernel_named(options.kernel, (1.0,) * dim))
+        return Averaged(dim, known_noise(options))
+    kernel, noise = kernel_named(options.kernel, (1.0,) * dim), known_noise(options)
+    if options.forgetting is None:
+        return untuned(dim, noise, kernel)
+    return GaussianProcess(
+        dim,
+        noise,
+        kernel,
+        mean="fit",
+        fit="growing",
+        capacity="auto",
+        prior=Prior(),
+        forgetting=options.forgetting,
+        label_scale="fit",
+    )
+
+
+def known_noise(options: Options) -> float | None:
+    """The noise of labels, where it is given or that of a labeller."""
+    if options.labeller is not None and options.noise_std is None:
+        return options.asked.noise_std
+    return options.noise_std
 
 
 def _learnt(belief: Belief, cases: Cases, options: Options, seeds: Cases | None) -> Learner:
@@ -92,10 +115,10 @@ def _learnt(belief: Belief, cases: Cases, options: Options, seeds: Cases | None)
 # -- yes/no labels -----------------------------------------------------------------------------------------
 
 
-def yes_no_belief(cases: Cases) -> Belief:
+def yes_no_belief(cases: Cases, options: Options) -> Belief:
     """The belief for yes/no labels of these cases."""
     if cases.columns.type_column is not None:
-        return TypeShares(prior_strength="learn")
+        return TypeShares(prior_strength="learn", forgetting=options.forgetting)
     return AveragedShares(cases.columns.dim)
 
 
@@ -104,9 +127,11 @@ def recognised(numbers: Belief, cases: Cases, options: Options, owned: Cases | N
 
     It has the `owned` labels already, and the other one learns them here.
     """
-    if options.labels == "numbers" or not all(y in YES_NO_VALUES for _, y in labels_of(owned)):
+    forgets = cases.columns.type_column is None and options.forgetting is not None
+    numbers_only = options.labels == "numbers" or options.labeller is not None or forgets
+    if numbers_only or not all(y in YES_NO_VALUES for _, y in labels_of(owned)):
         return numbers
-    yes_no = yes_no_belief(cases)
+    yes_no = yes_no_belief(cases, options)
     for point, y in labels_of(owned):
         yes_no.learn(yes_no.point(point), y)
     never_certain = isinstance(numbers, Averaged)
@@ -116,31 +141,51 @@ def recognised(numbers: Belief, cases: Cases, options: Options, owned: Cases | N
 def _learner(belief: Belief, cases: Cases, options: Options, warmup: int) -> Learner:
     return Learner(
         belief,
-        make_rule(options, len(cases), typed=cases.columns.type_column is not None),
-        label_cost=float(cases.label_costs(options.cost)[0]),
+        make_rule(options, cases),
+        **_label_costs(cases, options),
         **options.error_costs,
         warmup=warmup,
         seed=options.seed,
     )
 
 
-def make_rule(options: Options, rounds: int, *, typed: bool = False) -> Rule:
-    """The rule by its name, with its check; `rounds` will come, unless a horizon is given."""
-    averaged = options.rule == "value" and options.kernel is None and not typed
-    return checked(_named_rule(options, rounds), options.check, averaged=averaged)
+def _label_costs(cases: Cases, options: Options) -> dict[str, Any]:
+    if options.labeller is not None:
+        return {"labellers": options.labellers}
+    return {"label_cost": float(cases.label_costs(options.cost)[0])}
+
+
+def make_rule(options: Options, cases: Cases) -> Rule:
+    """The rule by its name, with its check, its audit and its budget around it."""
+    averaged = options.rule == "value" and options.kernel is None and cases.columns.type_column is None
+    rule = checked(_named_rule(options, len(cases)), options.check, averaged=averaged)
+    if options.audit is not None:
+        rule = _audited(rule, options.audit, cases, options)
+    if options.budget is not None or options.per is not None:
+        rule = Budget(rule, total=options.budget, per=options.per)
+    return rule
+
+
+def _audited(rule: Rule, rate: float, cases: Cases, options: Options) -> Rule:
+    """A rule with its audit. The errors of a bill are against labels, so noise that is not known is none."""
+    bound = options.audit_bound
+    if bound is None:
+        bound = float(np.ptp(cases.labels)) or 1.0
+    noise_std = known_noise(options) or NO_NOISE * bound
+    return Audit(rule, rate, bound=bound, bound_on="labels", noise_std=noise_std)
 
 
 def _named_rule(options: Options, rounds: int) -> Rule:
     match options.rule:
         case "value":
-            return Value(horizon=rounds if options.horizon is None else options.horizon, scored="labels")
+            scored: Literal["truth", "labels"] = "labels" if options.labeller is None else "truth"
+            return Value(horizon=rounds if options.horizon is None else options.horizon, scored=scored)
         case "threshold":
             return Threshold()
         case "random":
             return RandomSelect(options.chance)
         case "variable":
-            rule = VariableUncertainty(budget=options.chance)
-            return rule if options.budget is None else Budget(rule, total=options.budget)
+            return VariableUncertainty(budget=options.chance)
         case "always":
             return Always()
     return Never()
@@ -151,12 +196,13 @@ def type_means(options: Options, seeds: Cases | None) -> TypeMeans:
 
     A rule that never asks needs no noise. Where owned labels show too little of it, it is measured later.
     """
-    noise = 1.0 if options.noise_std is None and options.rule == "never" else options.noise_std
+    noise = 1.0 if known_noise(options) is None and options.rule == "never" else known_noise(options)
     belief = TypeMeans(
         noise,
         prior_mean="fit",
         label_scale="fit",
         prior_std="learn" if options.rule == "value" else None,
+        forgetting=options.forgetting,
     )
     for point, y in labels_of(seeds):
         belief.learn(point, y)

@@ -1,8 +1,9 @@
 """What was decided on every case, as a table: one row each.
 
-A labelled case is answered by its label, however late that comes, and any other by its prediction; `error` is
-how far the answer is off the label, as errors count where they cost more one way, and `normal_score` how far
-out the label lies among those that were expected. Long tables are kept on disk while the program runs. Long
+A labelled case is answered by its label, however late that comes, and any other by its prediction; where
+labellers err, `answer` is the prediction with what they said. `error` is how far the answer is off the label,
+as errors count where they cost more one way, and `normal_score` how far out the label lies among those that
+were expected. Long tables are kept on disk while the program runs. Long
 streams of types are decided on by compiled loops, whose answers become rows here.
 """
 
@@ -48,6 +49,7 @@ DECIDED: dict[str, Any] = {
     "flips_at": pl.Float64,
     "by": pl.String,
     "round": pl.UInt32,
+    "answer": pl.Float64,
 }
 
 
@@ -61,10 +63,11 @@ class Record:
         self._fresh: list[tuple[Any, ...]] = []
         self._folder: Path | None = None
 
-    def add(self, one: Decision, *, known: bool, flips_at: float | None) -> None:
+    def add(self, one: Decision, *, known: bool, flips_at: float | None, answer: float | None = None) -> None:
         """One more decision; `known` says whether its spread is more than a guess.
 
-        `flips_at` is the cost of a label at which the rule would have answered otherwise.
+        `flips_at` is the cost of a label at which the rule would have answered otherwise, and `answer` that
+        of a labelled case whose label is not to be taken as it is.
         """
         if len(self._fresh) >= KEPT_AS_OBJECTS:
             self._flush()
@@ -77,7 +80,7 @@ class Record:
             (
                 one.wants_label, prediction.mean, prediction.probability, *spread, one.threshold, one.cost,
                 one.propensity, one.reason, one.exact, one.ambiguous, one.stretch, one.labeller, one.worth,
-                one.worth_now, flips_at, one.by, one.round,
+                one.worth_now, flips_at, one.by, one.round, answer,
             )
         )  # fmt: skip
 
@@ -99,14 +102,15 @@ class Record:
         row = pl.Series("row", self._cases.rows[rows])
         label = pl.Series("label", self._cases.labels[rows])
         part = part.select(name, row, pl.all(), label)
-        missed = pl.when("wants_label").then(0.0).otherwise(self._counted())
+        labelled = pl.when(pl.col("answer").is_null()).then(0.0).otherwise(self._counted("answer"))
+        missed = pl.when("wants_label").then(labelled).otherwise(self._counted("prediction"))
         part = part.with_columns(missed.alias("error"))
         self._rows = rows.stop
         self._parts.append(part.lazy() if self._rows <= IN_MEMORY else self._on_disk(part))
 
-    def _counted(self) -> pl.Expr:
+    def _counted(self, answer: str) -> pl.Expr:
         """How much an error counts, as `values.counted` has it."""
-        off = pl.col("label") - pl.col("prediction")
+        off = pl.col("label") - pl.col(answer)
         if self._level == EVEN:
             return off.abs()
         return pl.when(off > 0.0).then(2.0 * self._level * off).otherwise(-2.0 * (1.0 - self._level) * off)
@@ -171,6 +175,7 @@ def decide_and_tell(learner: Learner, types: pl.Series, labels: Array, ids: list
         pl.lit(False).alias("ambiguous"),
         pl.lit(1.0).alias("stretch"),
         pl.lit(None, dtype=pl.String).alias("labeller"),
+        pl.lit(None, dtype=pl.Float64).alias("answer"),
         pl.lit("rule").alias("by"),
         pl.int_range(first, first + pl.len()).alias("round"),
         *(pl.col(name).fill_nan(None) * learner.error_cost for name in ("worth", "worth_now")),

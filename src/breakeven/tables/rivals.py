@@ -1,134 +1,210 @@
-"""Other rules, other costs and other orders: each is one more run of the same cases.
+"""Other ways, other costs and other orders: what is to be run besides, and what one errand of it does.
 
-Rules that do not look at what a label costs get as much money as the first rule spent.
+An errand is plain data, so that it runs in this process or in another, with the same result to the bit. Rules
+that do not look at what a label costs get as much money as our rule spent.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
-from math import fsum
+from collections.abc import Callable
+from math import fsum, sqrt
+from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from breakeven.errors.expect import Array
 from breakeven.rules import Draws
-from breakeven.tables.billing import cost_of_all, name_of, row_of, share_labelled
+from breakeven.tables.billing import cost_of_all, first_rows, name_of, row_of, share_labelled
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import PAYING_RULES, Options
 from breakeven.tables.recipe import start
-from breakeven.tables.run import RoundsDone, TableRun, run
+from breakeven.tables.run import RoundsDone, TableRun, never, run
 from breakeven.values import BillRow
-from breakeven.values.amounts import amount, listed
-from breakeven.values.bill import factors
+from breakeven.values.bill import (
+    AT_RANDOM,
+    COST_STEP,
+    NO_ONE,
+    BreakEven,
+    Crossing,
+    PricePoint,
+    break_even,
+    can_cost,
+)
 
-COMPARED_RULES = ("value", "threshold", "random", "variable")
+COMPARED_RULES = ("value", "threshold", "variable")
+MOST_UNSURE = "where most unsure, same money"
+ABOUT_RULES = {
+    "the paper's threshold": "labels where the uncertainty lies above the threshold of Cai & Kandasamy "
+    "(2023), at its scale λ = 1",
+    MOST_UNSURE: "labels where the uncertainty lies above a limit that moves with every answer (variable "
+    "uncertainty, Žliobaitė et al. 2014), within the same money",
+}
 
-AFFORDED = 250  # labels that may always be bought where there are features: that takes a few seconds
 SUM_DRIFT = 1e-9  # by which sums of many costs may be off, at most
 FORCED_DRAW = -1.0  # the draw of a round that is labelled whatever its chance
+COSTS_A_SIDE = 10  # costs on either side of the own one, each a factor of `COST_STEP` from the next
+HARDLY_ANY, HARDLY_ANY_SHARE = 5, 0.01  # labels, and their part of the cases: as good as no one is labelled
+CLOSE_ENOUGH = 1.5  # the factor between two costs that are run around a break-even cost
 
 
 class Stopped(Exception):
     """A run was interrupted and has no bill."""
 
 
-class Rivals:
-    """More runs of the same cases, after the first; `stop` ends them all."""
+class Ground(Struct, frozen=True, kw_only=True):
+    """What all errands stand on: the cases, the part of them for other costs, and the options."""
 
-    def __init__(
-        self, first: TableRun, seeds: Cases | None, progress: RoundsDone | None, stop: Callable[[], bool]
-    ) -> None:
-        self._first, self._seeds, self._progress, self._stop = first, seeds, progress, stop
+    cases: Cases
+    sample: Cases
+    options: Options
+    seeds: Cases | None = None
 
-    def _run(self, cases: Cases, options: Options, most: int | None = None) -> TableRun | None:
-        """A run to its end; None where it buys the `most` labels before."""
-        done = run(cases, options, seeds=self._seeds, progress=self._progress, stop=self._stop, most=most)
-        if not done.whole and self._stop():
+    @property
+    def sampled(self) -> bool:
+        """Whether other costs are run on a part of the cases only."""
+        return len(self.sample) < len(self.cases)
+
+
+def sample_of(cases: Cases, options: Options) -> Cases:
+    """The cases on which other costs are run: all of them, or an even part in the order of arrival.
+
+    Streams of types run fast and need their repeats, so they are run as they are.
+    """
+    if cases.columns.type_column is not None or len(cases) <= options.sweep_rows:
+        return cases
+    return cases.taken(np.linspace(0, len(cases) - 1, options.sweep_rows).round().astype(np.int64))
+
+
+# -- errands -------------------------------------------------------------------------------------------
+
+
+class OneRule(Struct, frozen=True):
+    """Another way to go about the same cases."""
+
+    name: str
+    options: Options
+
+    def done(self, setting: Ground, runner: "Runner") -> BillRow:
+        """Its bill."""
+        found = runner.run(setting.cases, self.options, setting.seeds)
+        return row_of(found, self.name, simple=self.name == AT_RANDOM)
+
+    def rounds(self, setting: Ground) -> int:
+        """How many rounds that takes."""
+        return len(setting.cases)
+
+
+class OneCost(Struct, frozen=True):
+    """Every label at `factor` times its cost."""
+
+    factor: float
+
+    def done(self, setting: Ground, runner: "Runner") -> PricePoint:
+        """Our bill and that of the simple ways."""
+        cases, options = at_other_cost(setting.sample, setting.options, self.factor)
+        own = runner.run(cases, affordable(cases, options, options.budget), setting.seeds)
+        at_random = None
+        if options.rule != "random" and own.learner.ledger.labels < len(cases):
+            asked = at_random_for(cases, options, setting.seeds, _spend(own))
+            at_random = row_of(runner.run(cases, asked, setting.seeds)).total
+        return point_of(cases, options, row_of(own, name_of(options)), at_random)
+
+    def rounds(self, setting: Ground) -> int:
+        """How many rounds that takes."""
+        return 2 * len(setting.sample)
+
+
+class OneOrder(Struct, frozen=True):
+    """The same cases in a shuffled order."""
+
+    trial: int
+
+    def done(self, setting: Ground, runner: "Runner") -> list[BillRow]:
+        """The bills of our rule and of the ways that it is compared with."""
+        shuffled = np.random.default_rng([setting.options.seed, self.trial]).permutation(len(setting.cases))
+        cases, options, seeds = setting.cases.taken(shuffled), setting.options, setting.seeds
+        own = runner.run(cases, options, seeds)
+        others = [
+            OneRule(name, asked).done(replace(setting, cases=cases), runner)
+            for name, asked in other_rules(cases, options, seeds, spent_by(own)).items()
+        ]
+        return [row_of(own), *others]
+
+    def rounds(self, setting: Ground) -> int:
+        """How many rounds that takes."""
+        others = len(COMPARED_RULES) - 1 if setting.options.compare else 0
+        return (2 + others) * len(setting.cases)
+
+
+Errand = OneRule | OneCost | OneOrder
+
+
+class Runner:
+    """Runs cases to their end; `stop` ends a run, and with it the errand. Rounds are told as they pass."""
+
+    def __init__(self, progress: RoundsDone | None = None, stop: Callable[[], bool] = never) -> None:
+        self._progress, self._stop = progress, stop
+
+    def run(self, cases: Cases, options: Options, seeds: Cases | None) -> TableRun:
+        """A run to its end."""
+        done = run(cases, options, seeds=seeds, progress=self._progress, stop=self._stop)
+        if not done.whole:
             raise Stopped
-        return done if done.whole else None
-
-    def _whole(self, cases: Cases, options: Options) -> TableRun:
-        done = self._run(cases, options)
-        assert done is not None  # no limit on its labels
         return done
 
-    def rules(self) -> Iterator[BillRow]:
-        """The bill of every other rule."""
-        return self._rules(self._first)
 
-    def _rules(self, first: TableRun) -> Iterator[BillRow]:
-        for name, options in other_rules(first, self._seeds).items():
-            yield row_of(self._whole(first.cases, options), name)
-
-    def costs(self) -> Iterator[tuple[float, BillRow | None]]:
-        """The bill at this cost of a label and at others; None where a run would take longer than the first.
-
-        More labels are bought at lower costs, so those below one that is left out are not tried.
-        """
-        cases, options = self._first.cases, self._first.options
-        cost, too_low = cost_of_all(cases, options) / len(cases), 0.0
-        for factor in factors(cases.label_costs(options.cost)):
-            row = self._at(factor) if factor > too_low else None
-            too_low = too_low if row is not None else max(too_low, factor)
-            yield cost * factor, row
-
-    def _at(self, factor: float) -> BillRow | None:
-        first, most = self._first, None
-        if factor == 1.0 or (first.options.rule not in PAYING_RULES and first.options.budget is None):
-            return row_of(first, factor=factor)
-        if first.cases.columns.type_column is None:
-            most = max(first.learner.ledger.labels, AFFORDED) + 1
-        cases, options = at_other_cost(first.cases, first.options, factor)
-        done = self._run(cases, affordable(cases, options, options.budget), most)
-        return None if done is None else row_of(done, name_of(options))
-
-    def orders(self) -> Iterator[list[BillRow]]:
-        """The bill over shuffled orders: of the rule itself, and of the others where these are compared."""
-        first, compare = self._first, self._first.options.compare
-        for trial in range(first.options.trials):
-            shuffled = np.random.default_rng([first.options.seed, trial]).permutation(len(first.cases))
-            own = self._whole(first.cases.taken(shuffled), first.options)
-            yield [row_of(own), *(self._rules(own) if compare else ())]
+# -- the ways that ours is compared with ---------------------------------------------------------------
 
 
-# -- the rules that one is compared with ---------------------------------------------------------------
+class Spent(NamedTuple):
+    """What our rule spent, and the part of the cases that it labelled."""
+
+    money: float
+    share: float
 
 
-def other_rules(first: TableRun, seeds: Cases | None) -> dict[str, Options]:
-    """The options of every other rule, by the name of its row."""
+def spent_by(run: TableRun) -> Spent:
+    """What a run spent."""
+    return Spent(_spend(run), share_labelled(run))
+
+
+def other_rules(cases: Cases, options: Options, seeds: Cases | None, spent: Spent) -> dict[str, Options]:
+    """The options of every other rule, by the name of its row: labelling at random always comes first."""
     found = {}
-    for rule in COMPARED_RULES:
-        options = first.options.but(rule=rule, check=None)
-        if rule == first.options.rule:
+    if options.rule != "random":
+        found[AT_RANDOM] = at_random_for(cases, options, seeds, spent.money)
+    plain = without_limits(options)
+    for rule in COMPARED_RULES if options.compare else ():
+        if rule == options.rule:
             continue
-        if rule == "random":
-            found["random, equal spend"] = _random(first, options, seeds)
-        elif rule == "variable":
-            found["variable, equal spend"] = _variable(first, options)
+        if rule == "variable":
+            found[MOST_UNSURE] = affordable(cases, plain.but(rule=rule, chance=spent.share), spent.money)
         else:
-            found[name_of(options)] = options
+            found[name_of(plain.but(rule=rule))] = plain.but(rule=rule)
     return found
 
 
-def _random(first: TableRun, options: Options, seeds: Cases | None) -> Options:
-    """Random draws, at the chance at which they spend as much as the first run."""
-    cases = first.cases
+def without_limits(options: Options) -> Options:
+    """The options without what limits or checks the own rule."""
+    return options.but(check=None, budget=None, per=None, audit=None, audit_bound=None)
+
+
+def at_random_for(cases: Cases, options: Options, seeds: Cases | None, money: float) -> Options:
+    """Random draws, at the chance at which they spend at most this money."""
+    options = without_limits(options).but(rule="random")
     warmup = start(cases, options, seeds).learner.warmup
     draws = Draws(options.seed).many(1, len(cases))
     draws[:warmup] = FORCED_DRAW
-    chance = equal_chance(draws, cases.label_costs(options.cost), _spend(first))
+    chance = equal_chance(draws, cases.label_costs(options.base_cost), money)
     return options.but(rule="never") if chance < 0.0 else options.but(chance=chance)
-
-
-def _variable(first: TableRun, options: Options) -> Options:
-    """Variable uncertainty, with the spend and the share of labels of the first run."""
-    return affordable(first.cases, options.but(chance=share_labelled(first)), _spend(first))
 
 
 def affordable(cases: Cases, options: Options, budget: float | None) -> Options:
     """The options with a budget; a budget below the cost of the first label buys nothing."""
-    if budget is not None and budget < cases.label_costs(options.cost)[0]:
-        return options.but(rule="never", budget=None)
+    first = cases.label_costs(options.base_cost)[0]
+    if (budget is not None and budget < first) or (options.per is not None and options.per[0] < first):
+        return options.but(rule="never", budget=None, per=None)
     return options.but(budget=budget)
 
 
@@ -155,20 +231,89 @@ def equal_chance(draws: Array, costs: Array, money: float) -> float:
 
 def at_other_cost(cases: Cases, options: Options, factor: float) -> tuple[Cases, Options]:
     """The same, with the cost of every label multiplied by `factor`."""
+    if options.labeller is not None:
+        dearer = {name: replace(one, cost=factor * one.cost) for name, one in options.labellers.items()}
+        return cases, options.but(labeller=dearer)
     costs = factor * cases.label_costs(options.cost)
     if cases.costs is None:
         return cases, options.but(cost=float(costs[0]))
     return replace(cases, costs=costs), options
 
 
-def costs_left_out(bills: Mapping[float, BillRow | None]) -> list[str]:
-    """A sentence on the costs of a label that have no bill, if there are any.
+def point_of(cases: Cases, options: Options, own: BillRow, at_random: float | None) -> PricePoint:
+    """What every way costs at the cost of a label that these cases and options have."""
+    simple = first_rows(cases, options)
+    return PricePoint(
+        label_cost=cost_of_all(cases, options) / len(cases),
+        own=own,
+        everyone=min(row.total for row in simple if row.name != NO_ONE),
+        no_one=next(row.total for row in simple if row.name == NO_ONE),
+        at_random=at_random,
+    )
 
-    >>> costs_left_out({50.0: None, 25.0: None})[0][:34]
-    'Costs of 25 and 50 were left out: '
+
+def priced(first: TableRun, factor: float, at_random: BillRow | None) -> PricePoint:
+    """The bill of a run whose decisions do not depend on what a label costs, at `factor` times the cost."""
+    cases, options = at_other_cost(first.cases, first.options, factor)
+    random = None if at_random is None else at_random.total + (factor - 1.0) * at_random.spend
+    return point_of(cases, options, row_of(first, factor=factor), random)
+
+
+def looks_at_costs(options: Options) -> bool:
+    """Whether decisions depend on what a label costs."""
+    return options.rule in PAYING_RULES or options.budget is not None or options.per is not None
+
+
+class CostSearch:
+    """Which costs of a label to run next.
+
+    From the own cost it goes up until as good as no one is labelled and labelling no one is cheaper, and down
+    until everyone is; then it looks closer at both break-even costs.
     """
-    costs = [amount(cost) for cost, row in sorted(bills.items()) if row is None]
-    if not costs:
-        return []
-    which = f"Costs of {listed(costs)} were" if len(costs) > 1 else f"A cost of {costs[0]} was"
-    return [f"{which} left out: with that many labels to buy, a run would take longer than the first one."]
+
+    def __init__(self, setting: Ground) -> None:
+        self._costs = setting.sample.label_costs(setting.options.base_cost)
+        self._cases, self._pays = len(setting.sample), looks_at_costs(setting.options)
+        self.points: dict[float, PricePoint] = {}
+
+    def next(self) -> list[float]:
+        """The factors of the own cost to run next; none when there is enough to see."""
+        if not self.points:
+            return [1.0]
+        low, high = min(self.points), max(self.points)
+        ends = [] if self._down_done else [low / COST_STEP]
+        ends += [] if self._up_done else [high * COST_STEP]
+        ends = [one for one in ends if self._can_run(one)]
+        return ends or self._closer(break_even(list(self.points.values())))
+
+    def _can_run(self, factor: float) -> bool:
+        steps = COST_STEP**COSTS_A_SIDE
+        return 1.0 / steps <= factor <= steps and can_cost(self._costs, factor)
+
+    @property
+    def _down_done(self) -> bool:
+        point = self.points[min(self.points)]
+        return point.own.labels >= self._cases or point.everyone <= min(point.own.total, point.no_one)
+
+    @property
+    def _up_done(self) -> bool:
+        top = max(self.points)
+        if len(self.points) < 2:
+            return False
+        point = self.points[top]
+        few = point.own.labels <= max(HARDLY_ANY, HARDLY_ANY_SHARE * self._cases)
+        fewest = point.own.labels == min(one.own.labels for place, one in self.points.items() if place < top)
+        return point.own.total >= point.no_one and (few or fewest or not self._pays)
+
+    def _closer(self, found: BreakEven) -> list[float]:
+        middles = [_middle(one) for one in (found.worth_asking, found.buy_all)]
+        own = next(iter(self.points.values())).label_cost  # the first is the own one, at factor 1
+        wanted = {middle / own for middle in middles if middle is not None}
+        return sorted(wanted - set(self.points))
+
+
+def _middle(found: Crossing) -> float | None:
+    """The cost to run next around a break-even cost; None where it is known well enough."""
+    if found.cost is None or found.high is None or found.high <= CLOSE_ENOUGH * found.low:
+        return None
+    return sqrt(found.low * found.high)

@@ -10,15 +10,18 @@ from collections.abc import Callable
 from time import monotonic
 
 import msgspec
+import numpy as np
 import polars as pl
 
 from breakeven.beliefs import Recognised
+from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.learner.replay import replay
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
 from breakeven.tables.recipe import measured_from, says_yes_no, start
 from breakeven.tables.record import Record, compiles, decide_and_tell, flips_at
+from breakeven.values import Decision, Event, Refuted
 
 logger = logging.getLogger(__name__)
 
@@ -27,13 +30,15 @@ RoundsDone = Callable[[int, int, float], None]  # rounds done, rounds in all, mo
 FIRST_ROUNDS = 20  # one by one: by then a belief of types has found mean and scale of its labels
 ROUNDS_AT_ONCE = 2_000_000  # enough for compiled loops, few enough to react to Ctrl-C
 SECONDS_BETWEEN = 0.1  # two reports of progress
+LABELLER_DRAWS = 7  # which random numbers what labellers say is drawn from
 
 
 class TableRun(msgspec.Struct, frozen=True, kw_only=True):
     """How a stream went: what was decided on each case, and the learner afterwards, to go on with.
 
     `noise_from` says in words where the noise of labels comes from. `turns` are the rounds in which labels
-    were taken for yes/no labels, or for numbers again, where nobody had said what they are.
+    were taken for yes/no labels, or for numbers again, where nobody had said what they are, and `refuted`
+    says when labels refuted the belief and what it did.
     """
 
     cases: Cases
@@ -42,6 +47,7 @@ class TableRun(msgspec.Struct, frozen=True, kw_only=True):
     learner: Learner
     noise_from: str
     turns: list[tuple[int, str]]
+    refuted: list[Refuted]
     seconds: float
     whole: bool
 
@@ -79,9 +85,17 @@ def run(
         learner=learner,
         noise_from=measured_from(learner) if noise_from is None else noise_from,
         turns=walk.turns,
+        refuted=walk.refuted,
         seconds=seconds,
         whole=walk.done == len(cases),
     )
+
+
+def labeller_draws(options: Options, rounds: int) -> Array | None:
+    """How far off a labeller is on each case, in standard deviations; None where there are no labellers."""
+    if options.labeller is None:
+        return None
+    return np.random.default_rng([options.seed, LABELLER_DRAWS]).standard_normal(rounds)
 
 
 class _Walk:
@@ -102,11 +116,26 @@ class _Walk:
         self._late: deque[tuple[int, str, float]] = deque()  # due after which round, id, label
         self._next = 0.0
         self._belief = learner.belief  # the learner may go on with another
+        self._noise, self._noise_of = labeller_draws(options, len(cases)), options.labellers
+        self.refuted: list[Refuted] = []
+        if learner.rule.check is not None:
+            learner.listen(self._hear)
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, Refuted):
+            self.refuted.append(event)
 
     def go(self) -> None:
         """All rounds, or as many as there are before it is stopped; one at least, so that there is a bill."""
+        try:
+            self._all()
+        finally:
+            if self._learner.rule.check is not None:
+                self._learner.unlisten(self._hear)
+
+    def _all(self) -> None:
         rounds = len(self._cases)
-        one_by_one = bool(self._delay) or self._cases.costs is not None
+        one_by_one = bool(self._delay) or self._cases.costs is not None or self._noise is not None
         first = rounds if one_by_one else max(self._learner.warmup, FIRST_ROUNDS)
         while self.done < min(first, rounds) and not (self.done and self._stop()):
             self._step()
@@ -135,7 +164,13 @@ class _Walk:
             cost=None if cases.costs is None else float(cases.costs[place]),
             id=None if cases.ids is None else cases.ids[place],
         )
-        self.record.add(decision, known=known, flips_at=flips_at(self._learner, decision))
+        flips = flips_at(self._learner, decision)
+        if self._noise is not None:
+            answer = self._asked(decision, place)
+            self.record.add(decision, known=known, flips_at=flips, answer=answer)
+            self._passed(1)
+            return
+        self.record.add(decision, known=known, flips_at=flips)
         if decision.wants_label:
             self._bought += 1
             self._late.append((place + self._delay, decision.id, float(cases.labels[place])))
@@ -143,6 +178,17 @@ class _Walk:
             _, id, y = self._late.popleft()
             self._learner.tell(id, y)
         self._passed(1)
+
+    def _asked(self, decision: Decision, place: int) -> float | None:
+        """What is answered once the labeller has spoken, who errs; None where nobody was asked."""
+        if not decision.wants_label:
+            return None
+        assert self._noise is not None
+        assert decision.labeller is not None
+        self._bought += 1
+        noise_std = self._noise_of[decision.labeller].noise_std
+        said = float(self._cases.labels[place]) + noise_std * float(self._noise[place])
+        return self._learner.tell(decision.id, said).mean
 
     def _replayed(self) -> None:
         """The rest as `simulate` does it, in blocks where that is faster."""

@@ -1,27 +1,55 @@
 """Everything that is asked of one table, in order: the bill first, then what it is compared with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any
 
 from breakeven.tables.cases import Cases, read_cases
 from breakeven.tables.options import Options
 from breakeven.tables.outcome import Outcome
-from breakeven.tables.rivals import Rivals, Stopped
+from breakeven.tables.rivals import (
+    COMPARED_RULES,
+    CostSearch,
+    Errand,
+    Ground,
+    OneCost,
+    OneOrder,
+    OneRule,
+    Stopped,
+    looks_at_costs,
+    other_rules,
+    priced,
+    sample_of,
+    spent_by,
+)
 from breakeven.tables.run import RoundsDone, never, run
 from breakeven.tables.sources import TableSource
+from breakeven.tables.workers import PAYS_FROM, Crew, cores_there
+from breakeven.values.amounts import duration, listed
+from breakeven.values.bill import AT_RANDOM
 
 PartShown = Callable[[str], AbstractContextManager[RoundsDone | None]]  # by title, while it runs
+Estimated = Callable[[str], None]  # told how long what follows will take, where that is long
 
-OTHER_RULES, OTHER_COSTS, OTHER_ORDERS = "other rules", "other costs", "other orders"
+AT_RANDOM_PART, OTHER_RULES = "labelling at random", "other rules"
+OTHER_COSTS, OTHER_ORDERS = "other costs", "other orders"
+LONG = 20.0  # seconds: what takes longer is announced
+COSTS_RUN = 9  # other costs that are run, as a rule
+DEARER_RUN = 2.0  # how many times longer a run at another cost takes, as a rule: low costs buy many labels
 
 
 def parts_of(options: Options) -> list[str]:
-    """What follows the bill.
+    """What follows the bill of our rule.
 
     >>> parts_of(Options(label="score", cost=100.0, trials=5))
-    ['other costs', 'other orders']
+    ['labelling at random', 'other costs', 'other orders']
     """
-    wanted = {OTHER_RULES: options.compare, OTHER_COSTS: options.sweep, OTHER_ORDERS: options.trials}
+    wanted = {
+        AT_RANDOM_PART: options.rule != "random",
+        OTHER_RULES: options.compare,
+        OTHER_COSTS: options.sweep,
+        OTHER_ORDERS: options.trials,
+    }
     return [part for part, some in wanted.items() if some]
 
 
@@ -51,33 +79,132 @@ def carry_out(
     progress: PartShown = lambda title: nullcontext(),
     stop: Callable[[], bool] = never,
     tell: Callable[[Outcome], None] = lambda outcome: None,
+    announce: Estimated = lambda words: None,
 ) -> Outcome:
     """Run the cases and `tell` their bill, then run what it is compared with.
 
-    An interrupted run keeps what it had by then.
+    Long work is announced before it begins. An interrupted run keeps what it had by then.
     """
     with progress("cases") as shown:
         first = run(cases, options, seeds=seeds, progress=shown, stop=stop)
     outcome = Outcome(first, seeds)
     tell(outcome)
-    parts = parts_of(options)
-    outcome.unfinished = list(parts)
-    with suppress(Stopped):
-        for part in parts if first.whole else ():
-            with progress(part) as shown:
-                _add(outcome, part, Rivals(first, seeds, shown, stop))
-            outcome.unfinished.remove(part)
+    outcome.unfinished = parts_of(options)
+    if first.whole and outcome.unfinished:
+        sample = sample_of(cases, options)
+        _Besides(
+            outcome, Ground(cases=cases, sample=sample, options=options, seeds=seeds), stop, announce
+        ).run(progress)
     return outcome
 
 
-def _add(outcome: Outcome, part: str, rivals: Rivals) -> None:
-    """Run one part; each of its bills is kept as soon as it is there."""
-    if part == OTHER_RULES:
-        for row in rivals.rules():
-            outcome.more.append(row)
-    elif part == OTHER_COSTS:
-        for cost, bill in rivals.costs():
-            outcome.costs[cost] = bill
-    else:
-        for rows in rivals.orders():
-            outcome.orders.append(rows)
+class _Besides:
+    """What is run besides the first run, part after part; each bill is kept as soon as it is there."""
+
+    def __init__(
+        self, outcome: Outcome, setting: Ground, stop: Callable[[], bool], announce: Estimated
+    ) -> None:
+        self._outcome, self._setting, self._stop = outcome, setting, stop
+        self._rules = other_rules(setting.cases, setting.options, setting.seeds, spent_by(outcome.run))
+        self._seconds = seconds_besides(setting, outcome.run.seconds)
+        self._cores = self._worth_using()
+        if self._seconds / self._cores >= LONG:
+            announce(self._words())
+        self._done = self._whole = 0
+
+    def _worth_using(self) -> int:
+        options, typed = self._setting.options, self._setting.cases.columns.type_column is not None
+        if options.cores is not None:
+            return options.cores
+        return cores_there() if self._seconds >= PAYS_FROM and not typed else 1
+
+    def _words(self) -> str:
+        """How long it takes, and what is run."""
+        setting, parts = self._setting, list(self._outcome.unfinished)
+        if OTHER_COSTS in parts and setting.sampled:
+            which = f"{len(setting.sample):,} of the {len(setting.cases):,} cases"
+            parts[parts.index(OTHER_COSTS)] = f"{OTHER_COSTS} of a label on {which}"
+        cores = "1 core" if self._cores == 1 else f"{self._cores} cores"
+        return (
+            f"About {duration(self._seconds / self._cores)} more on {cores}: {listed(parts)}. Ctrl-C ends it "
+            "and keeps what is done by then."
+        )
+
+    def run(self, progress: PartShown) -> None:
+        """All parts, under one bar."""
+        outcome = self._outcome
+        parts: dict[str, Callable[[Crew], None]] = {
+            AT_RANDOM_PART: self._at_random,
+            OTHER_RULES: self._other_rules,
+            OTHER_COSTS: self._costs,
+            OTHER_ORDERS: self._orders,
+        }
+        self._whole = rounds_besides(self._setting)
+        with suppress(Stopped), progress("comparing") as shown:
+            self._shown = shown
+            with Crew(self._setting, self._cores, self._passed, self._stop) as crew:
+                for part in list(outcome.unfinished):
+                    parts[part](crew)
+                    outcome.unfinished.remove(part)
+
+    def _passed(self, rounds: int) -> None:
+        self._done += rounds
+        if self._shown is not None:
+            self._shown(min(self._done, self._whole), self._whole, 0.0)
+
+    def _results(self, crew: Crew, errands: Sequence[Errand]) -> Iterator[Any]:
+        """Each result; the bar moves to where it must be by then, whatever was told on the way."""
+        aim = self._done
+        for errand, found in zip(errands, crew.results(errands), strict=True):
+            aim += errand.rounds(self._setting)
+            if aim > self._done:
+                self._passed(aim - self._done)
+            yield found
+
+    def _at_random(self, crew: Crew) -> None:
+        some = [OneRule(name, asked) for name, asked in self._rules.items() if name == AT_RANDOM]
+        self._outcome.at_random.extend(self._results(crew, some))
+
+    def _other_rules(self, crew: Crew) -> None:
+        some = [OneRule(name, asked) for name, asked in self._rules.items() if name != AT_RANDOM]
+        for row in self._results(crew, some):
+            self._outcome.more.append(row)
+
+    def _costs(self, crew: Crew) -> None:
+        outcome, setting = self._outcome, self._setting
+        search = CostSearch(setting)
+        outcome.swept_cases = len(setting.sample)
+        at_random = next(iter(outcome.at_random), None)
+        rerun = looks_at_costs(setting.options)
+        while factors := search.next():
+            kept = [one for one in factors if not rerun or (one == 1.0 and not setting.sampled)]
+            search.points |= {one: priced(outcome.run, one, at_random) for one in kept}
+            asked = [one for one in factors if one not in kept]
+            for factor, point in zip(
+                asked, self._results(crew, [OneCost(one) for one in asked]), strict=True
+            ):
+                search.points[factor] = point
+                outcome.points = list(search.points.values())
+            outcome.points = list(search.points.values())
+
+    def _orders(self, crew: Crew) -> None:
+        some = [OneOrder(trial) for trial in range(self._setting.options.trials)]
+        for rows in self._results(crew, some):
+            self._outcome.orders.append(rows)
+
+
+def rounds_besides(setting: Ground) -> int:
+    """About how many rounds are run after the first run."""
+    options, cases = setting.options, len(setting.cases)
+    rules = (options.rule != "random") + (len(COMPARED_RULES) - 1 if options.compare else 0)
+    costs = COSTS_RUN * OneCost(1.0).rounds(setting) if options.sweep and looks_at_costs(options) else 0
+    return rules * cases + costs + options.trials * OneOrder(0).rounds(setting)
+
+
+def seconds_besides(setting: Ground, first: float) -> float:
+    """About how long what follows takes on one core, where the first run took this long."""
+    options, cases = setting.options, max(len(setting.cases), 1)
+    rounds = rounds_besides(setting)
+    if options.sweep and looks_at_costs(options):
+        rounds += int((DEARER_RUN - 1.0) * COSTS_RUN * OneCost(1.0).rounds(setting))
+    return first * rounds / cases

@@ -10,27 +10,17 @@ import numpy as np
 import polars as pl
 
 from breakeven.errors.expect import Array
-from breakeven.tables.billing import final_noise, name_of, noise_alone, noise_share, share_labelled
+from breakeven.tables.billing import final_noise
 from breakeven.tables.cases import Cases
-from breakeven.tables.pictures import (
-    STD_95,
-    UNLABELLED,
-    bought,
-    cases_in_words,
-    figure_of,
-    line_through,
-    predicted,
-    row_count,
-    rows_to_draw,
-    rows_to_read,
-)
+from breakeven.tables.over_time import over_time
+from breakeven.tables.pictures import LABELLED, UNLABELLED, bought, predicted, row_count
 from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
-from breakeven.values import Chart, Figure, Section, Standing
+from breakeven.values import BillRow, Section
 from breakeven.values.amounts import amount, listed
-from breakeven.values.bill import EVERYONE
+from breakeven.values.bill import NO_ONE, Comparison
+from breakeven.values.bill_words import doing, money
 
-MOST_MEANS, CASES_A_MEAN = 30, 20  # of errors in turn: at most 30 means, of at least 20 cases each
 BY_CHANCE = 1 / 500  # how likely a feature may be that gives all labels and has nothing to do with them
 LABELS_TRIED = 1_000  # at most
 ON_A_LINE = 1e-9  # of the spread of labels: how far off the line rounding may lead
@@ -39,21 +29,106 @@ ON_A_LINE = 1e-9  # of the spread of labels: how far off the line rounding may l
 def facts(run: TableRun) -> list[str]:
     """What the bill is about, in a few words each."""
     cases, options = run.cases, run.options
-    costs = f"{amount(float(cases.label_costs(options.cost).mean()))} a label"
-    if cases.costs is not None:
-        costs = f"costs from `{options.cost_column}`, on average {costs}"
-    wrong = f"being wrong by 1 costs {amount(options.errors.unit)}"
-    under, over = amount(options.errors.under), amount(options.errors.over)
+    wrong = f"being wrong by 1 costs {_money(run, options.errors.unit)}"
+    under, over = _money(run, options.errors.under), _money(run, options.errors.over)
     if says_yes_no(run.learner):
         wrong = f"a miss costs {under}, a false alarm {over}"
     elif not options.errors.even:
         wrong = f"an answer too low by 1 costs {under}, one too high {over}"
-    return [f"{len(cases):,} cases", f"label `{options.label}`", costs, wrong]
+    label = f"label `{options.label}`" + (f" in {options.unit}" if options.unit else "")
+    return [f"{len(cases):,} cases", label, _cost_words(run), wrong, *_limits(run)]
+
+
+def _money(run: TableRun, number: float) -> str:
+    return money(number, run.options.currency)
+
+
+def _cost_words(run: TableRun) -> str:
+    """What a label costs."""
+    cases, options = run.cases, run.options
+    if options.labeller is not None:
+        some = [
+            f"{name} {_money(run, one.cost)} a label with noise {amount(one.noise_std)}"
+            for name, one in options.labellers.items()
+        ]
+        return f"labellers: {listed(some)}"
+    costs = f"{_money(run, float(cases.label_costs(options.cost).mean()))} a label"
+    if cases.costs is not None:
+        costs = f"costs from `{options.cost_column}`, on average {costs}"
+    return costs
+
+
+def _limits(run: TableRun) -> list[str]:
+    """What else was asked for, in a few words each."""
+    options, said = run.options, []
+    if options.budget is not None:
+        said.append(f"a budget of {_money(run, options.budget)}")
+    if options.per is not None:
+        said.append(f"at most {_money(run, options.per[0])} in any {options.per[1]:,} cases")
+    if options.audit is not None:
+        said.append(f"{100.0 * options.audit:.3g}% of what is declined is audited")
+    if options.forgetting is not None:
+        said.append(f"a label counts half after {amount(options.forgetting)} cases")
+    return said
+
+
+def about_limits(run: TableRun) -> list[str]:
+    """What became of a budget, an audit and labellers."""
+    options, ledger, said = run.options, run.learner.ledger, []
+    if options.budget is not None:
+        spent = _money(run, ledger.label_spend)
+        said.append(f"Of the budget of {_money(run, options.budget)}, {spent} was spent.")
+    if options.per is not None:
+        most = _money(run, options.per[0])
+        said.append(f"In no {options.per[1]:,} cases in a row was more than {most} spent on labels.")
+    if (audit := ledger.audit) is not None:
+        said.append(
+            f"Audit: {audit.audited:,} of {audit.declined:,} cases that the rule declined were labelled all "
+            f"the same, drawn at random. By these alone the mean error where nobody asked is between "
+            f"{amount(audit.absolute.low)} and {amount(audit.absolute.high)} ({audit.level:.0%}), if no "
+            f"answer is further off than {amount(audit.assumption.bound)}."
+        )
+    if options.labeller is not None:
+        counts = run.decisions.filter(LABELLED).group_by("labeller").len().sort("labeller").collect()
+        asked = (
+            listed([f"{name} for {count:,}" for name, count in counts.iter_rows()])
+            if counts.height
+            else "no one"
+        )
+        said.append(
+            "The labels of the table stand for the truth: what a labeller says is drawn around it, with the "
+            f"noise given. A labelled case is answered by the prediction that knows this. Asked: {asked}."
+        )
+    return said
+
+
+def lead(run: TableRun, own: BillRow, found: Comparison) -> str:
+    """What our rule would have done and cost, in a sentence or two."""
+    unit = f" {run.options.unit}" if run.options.unit else ""
+    count = len(run.cases)
+    said = (
+        f"**{own.name}** would have bought {amount(own.labels)} of {count:,} labels for "
+        f"{_money(run, own.spend)}, at a mean error of {amount(own.mean_error)}{unit} over all cases"
+    )
+    if own.unasked_error is not None and own.labels:
+        said += f" and {amount(own.unasked_error)}{unit} where nobody asked"
+    said += (
+        f": {_money(run, own.total)} in all. {_sentence(doing(found.than))} costs {_money(run, found.total)}."
+    )
+    if found.saved < 0.0 and found.than == NO_ONE.removesuffix(" *"):
+        said += " Its single answer is known only afterwards and counted here as free."
+    return said
+
+
+def _sentence(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def about_errors(run: TableRun) -> str:
-    """How errors are counted, and how much of them is noise."""
+    """How errors are counted, and how noisy labels are thought to be."""
     said = "Errors are against the labels as they are, noise included: what is labelled counts as right."
+    if run.options.labeller is not None:
+        said = "Errors are against the labels of the table."
     errors = run.options.errors
     if says_yes_no(run.learner):
         return about_answers(run)
@@ -62,15 +137,19 @@ def about_errors(run: TableRun) -> str:
             f" An answer too low counts {2.0 * errors.level:.3g} times its distance, one too high "
             f"{2.0 * (1.0 - errors.level):.3g} times, so answers are {100.0 * errors.level:.3g}% quantiles."
         )
-    noise_std, share = final_noise(run), noise_share(run)
-    if noise_std is None or share is None or share_labelled(run) == 1.0 or not _any_known(run):
+    noise_std = final_noise(run)
+    if noise_std is None or run.options.labeller is not None or not _any_known(run):
         return said
+    if run.options.noise_std is not None:
+        return f"{said} The noise of labels was given: a standard deviation of {amount(noise_std)}."
     between = run.learner.belief.describe().get("noise_between")
-    words = amount(noise_std) if between is None else f"{amount(between[0])} to {amount(between[1])}"
+    words = f"about {amount(noise_std)}"
+    if between is not None and amount(between[0]) != amount(between[1]):
+        words = f"between {amount(between[0])} and {amount(between[1])}"
     return (
-        f"{said} Label noise alone, of a standard deviation of {words} ({run.noise_from}), would give "
-        f"perfect predictions a mean error of about {amount(share)} over all cases, "
-        f"{amount(noise_alone(run, noise_std))} over those not labelled."
+        f"{said} The noise of labels is not known: fitted to the labels bought ({run.noise_from}), its "
+        f"standard deviation is {words} for an average case; errors may lie below what that suggests where "
+        "labels scatter less."
     )
 
 
@@ -156,13 +235,6 @@ def copies_of(labels: Array, points: Array) -> list[int]:
     return np.flatnonzero(np.abs(left).max(axis=0) <= ON_A_LINE * np.abs(apart).max()).tolist()
 
 
-def about_trust(standing: Standing) -> str:
-    """What the labels that tested the belief say of it."""
-    said = f"The belief is {standing.words}, by {standing.tests:,} labels that tested it."
-    times = "once" if standing.alarms == 1 else f"{standing.alarms:,} times"
-    return f"{said} It was refuted {times} on the way, and gave way." if standing.alarms else said
-
-
 def _any_known(run: TableRun) -> bool:
     """Whether any prediction came with a known uncertainty."""
     return run.decisions.filter(pl.col("std").is_finite()).head(1).collect().height > 0
@@ -173,82 +245,5 @@ def sections(run: TableRun, *, ids: bool = False) -> list[Section]:
     table = run.decisions.with_columns(pl.row_index("case") + 1)
     unlabelled = table.filter(UNLABELLED)
     count, id = row_count(unlabelled), ["id"] if ids else []
-    parts = [_over_time(run, table, count), bought(run, table, id)]
+    parts = [over_time(run), bought(run, table, id)]
     return [*parts, predicted(run, unlabelled, count, id)] if count > 1 else parts
-
-
-def _over_time(run: TableRun, table: pl.LazyFrame, unlabelled: int) -> Section:
-    text = ["What was paid for labels, and what wrong predictions cost on top of that, case after case."]
-    figures = [_money(run, table)]
-    if unlabelled:
-        text.append(_mean_errors(table, len(run.cases), unlabelled))
-        figures.append(_errors(run, table.filter(UNLABELLED), unlabelled))
-    else:
-        text.append("Every case was labelled, so there are no errors.")
-    return Section(title="Spend and error over time", text=text, figures=figures)
-
-
-def _mean_errors(table: pl.LazyFrame, count: int, unlabelled: int) -> str:
-    error = float(table.select(pl.col("error").sum()).collect(engine="streaming").item())
-    said = f"The mean error is {amount(error / count)} a case"
-    if unlabelled == count:
-        return f"{said}."
-    return (
-        f"{said}, where labelled ones count as right, and {amount(error / unlabelled)} a case that was not "
-        "labelled."
-    )
-
-
-def _money(run: TableRun, table: pl.LazyFrame) -> Figure:
-    """Sums so far, at some of the cases."""
-    spend = (pl.col("cost") * pl.col("wants_label")).cum_sum()
-    sums = table.select(
-        "case",
-        spend.alias("spent on labels"),
-        (spend + run.options.errors.unit * pl.col("error").cum_sum()).alias("total"),
-        pl.col("cost").cum_sum().alias(EVERYONE),
-    )
-    some, name = rows_to_draw(sums, len(run.cases), lines=3), name_of(run.options)
-    lines = [
-        line_through(name, some["case"], some["total"], remark="total"),
-        line_through(EVERYONE, some["case"], some[EVERYONE], remark="total"),
-        line_through(name, some["case"], some["spent on labels"], kind="dashed", remark="spent on labels"),
-    ]
-    chart = Chart(name="money", title="Money so far", x_label="case", y_label="money", lines=lines)
-    return figure_of(chart, rows_to_read(some))
-
-
-def _errors(run: TableRun, unlabelled: pl.LazyFrame, count: int) -> Figure:
-    """Mean errors of the cases in turn, with their 95% intervals, beside what noise alone would make."""
-    means = min(MOST_MEANS, max(1, count // CASES_A_MEAN))
-    found = (
-        unlabelled.select("case", "error", place=pl.row_index().cast(pl.Int64) * means // count)
-        .group_by("place")
-        .agg(
-            pl.col("case").min().alias("from case"),
-            pl.col("case").max().alias("to case"),
-            pl.len().alias("not labelled"),
-            pl.col("error").mean().alias("mean error"),
-            (STD_95 * pl.col("error").std() / pl.len().sqrt()).fill_null(0.0).alias("half"),
-        )
-        .sort("place")
-        .collect(engine="streaming")
-    )
-    middle, mean, half = (found["from case"] + found["to case"]) / 2, found["mean error"], found["half"]
-    low, high = (mean - half).clip(0.0).to_list(), (mean + half).to_list()
-    lines = [line_through(name_of(run.options), middle, mean, remark="mean error", low=low, high=high)]
-    noise_std = final_noise(run)
-    if noise_std is not None and _any_known(run):
-        noise = noise_alone(run, noise_std)
-        lines.append(
-            line_through("label noise alone", [1.0, float(len(run.cases))], [noise, noise], kind="reference")
-        )
-    chart = Chart(
-        name="error",
-        title="Error where no label was bought",
-        x_label="case",
-        y_label="mean error",
-        lines=lines,
-    )
-    caption = f"A point is the mean of {cases_in_words(count // means)} in turn, the band its 95% interval."
-    return figure_of(chart, found.drop("place", "half"), caption)

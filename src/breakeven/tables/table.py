@@ -1,6 +1,6 @@
 """One call from a frame to the bill."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from breakeven.beliefs.gp import KernelName
@@ -8,6 +8,7 @@ from breakeven.errors import BreakevenError
 from breakeven.errors.installing import how_to_install
 from breakeven.rows.reading import DecimalSign
 from breakeven.tables.options import Labels, LocalDates, Missing, Options, RuleName
+from breakeven.values import Labeller
 
 if TYPE_CHECKING:
     from breakeven.tables.outcome import Outcome
@@ -45,6 +46,11 @@ def from_table(
     kernel: KernelName | None = None,
     chance: float = 0.5,
     budget: float | None = None,
+    per: tuple[float, int] | None = None,
+    audit: float | None = None,
+    audit_bound: float | None = None,
+    forgetting: float | None = None,
+    labeller: Mapping[str, Labeller] | Iterable[str] | None = None,
     horizon: int | None = None,
     labels: Labels | None = None,
     error_cost: float | None = None,
@@ -60,9 +66,13 @@ def from_table(
     sheet: str | None = None,
     query: str | None = None,
     seed: int = 0,
+    currency: str = "",
+    unit: str = "",
     compare: bool = False,
     sweep: bool = True,
+    sweep_rows: int = 2_000,
     trials: int = 0,
+    cores: int | None = None,
     seed_labels: Any = None,
 ) -> "Outcome":
     """What paying for labels only when they are worth it would have cost, on a table of past cases.
@@ -91,6 +101,11 @@ def from_table(
         kernel=kernel,
         chance=chance,
         budget=budget,
+        per=per,
+        audit=audit,
+        audit_bound=audit_bound,
+        forgetting=forgetting,
+        labeller=labeller,  # type: ignore[arg-type]  # made a tuple of words there
         horizon=horizon,
         labels=labels,
         error_cost=error_cost,
@@ -106,9 +121,13 @@ def from_table(
         sheet=sheet,
         query=query,
         seed=seed,
+        currency=currency,
+        unit=unit,
         compare=compare,
         sweep=sweep,
+        sweep_rows=sweep_rows,
         trials=trials,
+        cores=cores,
     )
     check_polars()
     from breakeven.tables.simulation import carry_out, read_both

@@ -23,7 +23,7 @@ from breakeven.values.events import (
     Told,
     Withdrawn,
 )
-from breakeven.values.exhibit import Cell, Chart, Figure, Line, Note, Section, Table
+from breakeven.values.exhibit import Cell, Chart, Figure, Line, Mark, Note, Section, Table
 from breakeven.values.explanation import (
     Explanation,
     FeatureWeight,
@@ -68,6 +68,7 @@ __all__ = [
     "Labeller",
     "Learnt",
     "Line",
+    "Mark",
     "NearLabel",
     "Note",
     "Offer",

@@ -39,6 +39,20 @@ def unit_of(number: float) -> tuple[float, str]:
     return next(fitting, (1.0, ""))
 
 
+def duration(seconds: float) -> str:
+    """A length of time, roughly.
+
+    >>> duration(34.0), duration(95.0), duration(8000.0)
+    ('35 seconds', '2 minutes', '2.2 hours')
+    """
+    if seconds < 60.0:
+        return f"{max(5, 5 * round(seconds / 5.0))} seconds"
+    if seconds < 3600.0:
+        minutes = max(1, round(seconds / 60.0))
+        return f"{minutes} minute{'' if minutes == 1 else 's'}"
+    return f"{seconds / 3600.0:.1f} hours"
+
+
 def listed(words: list[str]) -> str:
     """Words in one sentence.
 

@@ -43,6 +43,17 @@ class Note(Struct, frozen=True):
     text: str
 
 
+class Mark(Struct, frozen=True):
+    """A vertical line through a chart, with words beside it.
+
+    >>> Mark(12.0, "your cost").text
+    'your cost'
+    """
+
+    x: float
+    text: str
+
+
 class Chart(Struct, frozen=True, kw_only=True):
     """One pair of axes. `name` tells it from the other charts of its figure and is part of a file's name.
 
@@ -59,6 +70,7 @@ class Chart(Struct, frozen=True, kw_only=True):
     y_label: str
     lines: list[Line]
     notes: list[Note] = []
+    marks: list[Mark] = []
     log_x: bool = False
     log_y: bool = False
     y_names: list[str] = []

@@ -1,13 +1,14 @@
 """How things show themselves in a notebook: small tables as HTML, and charts handed to whoever can draw.
 
-Nothing here draws: `breakeven.notebook`, which sees those who can, says once who does (`drawn_by`). Tables
-have no colours of their own, so they are readable on light and on dark pages.
+Nothing here draws: who does is an entry point of the installed package (`breakeven.drawing`), loaded with the
+first figure. Tables have no colours of their own, so they are readable on light and on dark pages.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from breakeven.values.bill import Bill
 from breakeven.values.exhibit import Chart
@@ -17,29 +18,21 @@ NAME_STYLE = ' style="text-align:left;white-space:nowrap"'
 TEXT_STYLE = ' style="text-align:left"'
 
 
-class Hands(NamedTuple):
-    """Who draws a chart as a matplotlib figure, and who writes the page of a bill to a file."""
-
-    draw: Callable[[Chart], Any]
-    write: Callable[[Bill, Path], Path]
-
-
-_hands: list[Hands] = []
-
-
-def drawn_by(draw: Callable[[Chart], Any], write: Callable[[Bill, Path], Path]) -> None:
-    """Say who draws charts and writes pages from now on."""
-    _hands[:] = [Hands(draw, write)]
-
-
 def plotted(chart: Chart) -> Any:
     """A chart as a matplotlib figure."""
-    return _hands[0].draw(chart)
+    return _who_draws("chart")(chart)
 
 
 def page_written(bill: Bill, path: Path) -> Path:
     """The page of a bill, written to a file."""
-    return _hands[0].write(bill, path)
+    written: Path = _who_draws("page")(bill, path)
+    return written
+
+
+def _who_draws(what: str) -> Callable[..., Any]:
+    """What draws a chart as a matplotlib figure, or writes the page of a bill to a file."""
+    found: Callable[..., Any] = next(iter(entry_points(group="breakeven.drawing", name=what))).load()
+    return found
 
 
 def facts_table(title: str, facts: Iterable[tuple[str, str]]) -> str:

@@ -14,7 +14,7 @@ from scipy.linalg.blas import dtrsm, dtrsv
 
 from breakeven.learner import Learner
 from breakeven.rules import Always, Never, Value
-from breakeven.simulate import simulate
+from breakeven.trace import simulate
 from breakeven_research.bench.gp_problem import (
     NEAR,
     Problem,

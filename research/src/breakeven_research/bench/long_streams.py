@@ -14,7 +14,7 @@ from msgspec import Struct
 from breakeven.beliefs import GaussianProcess, SquaredExponential
 from breakeven.learner import Learner
 from breakeven.rules import Threshold
-from breakeven.simulate import simulate
+from breakeven.trace import simulate
 from breakeven_research.bench.footprint import afresh, check_memory, resident
 from breakeven_research.bench.results import Measurement, Reading, Result, Sizes, reading
 from breakeven_research.bench.timing import Timing, a_round, exponent, megabytes, timing

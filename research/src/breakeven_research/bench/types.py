@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from breakeven.simulate import simulate
+from breakeven.trace import simulate
 from breakeven_research.bench.footprint import afresh, check_memory, forget_peak, peak, resident
 from breakeven_research.bench.results import Measurement, Result, Sizes, peer, reading
 from breakeven_research.bench.timing import Task, a_second, megabytes, side_by_side

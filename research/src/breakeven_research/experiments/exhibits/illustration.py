@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.learner import Learner, algorithm2
-from breakeven.simulate import simulate
+from breakeven.trace import simulate
 from breakeven.values import Chart, Decision, Figure, Line, Note, Section
 from breakeven_research.datasets import BRANIN, smooth_stream
 from breakeven_research.experiments.exhibits.panels import figure_of

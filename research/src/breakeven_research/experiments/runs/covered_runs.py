@@ -16,7 +16,7 @@ from breakeven import theory
 from breakeven.beliefs import Belief, SeparateTypes, TypeMeans
 from breakeven.learner import Learner
 from breakeven.rules import Never, Rule, Threshold, Value
-from breakeven.simulate import simulate
+from breakeven.trace import simulate
 from breakeven_research.datasets import Stream, discrete_stream, loan_stream
 from breakeven_research.experiments.runs.trials import Curve, Job, curve_of
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from breakeven.beliefs.gp import Kernel
 from breakeven.learner import algorithm1, algorithm2
-from breakeven.simulate import simulate
+from breakeven.trace import simulate
 from breakeven_research.datasets import BRANIN, Arrivals, Stream, discrete_stream, smooth_stream
 from breakeven_research.datasets.synthetic import generator
 from breakeven_research.experiments.runs.trials import Curve, Job, curve_of, run

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.learner import Learner
-from breakeven.simulate import simulate
+from breakeven.trace import simulate
 from breakeven_research.datasets import Stream
 
 Array = NDArray[np.float64]

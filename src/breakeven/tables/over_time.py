@@ -1,0 +1,160 @@
+"""The stream in stretches: labels bought, error and 95% coverage in each, and what the self-check said.
+
+A label that refuted the belief is marked where that was found.
+"""
+
+import polars as pl
+
+from breakeven.tables.billing import name_of
+from breakeven.tables.pictures import (
+    STD_95,
+    UNLABELLED,
+    figure_of,
+    line_through,
+    rows_to_draw,
+    rows_to_read,
+)
+from breakeven.tables.recipe import says_yes_no
+from breakeven.tables.run import TableRun
+from breakeven.values import Chart, Figure, Mark, Refuted, Section, Standing
+from breakeven.values.bill import EVERYONE
+
+STRETCHES, CASES_A_STRETCH = 10, 20  # at most so many, of at least so many cases
+LABELLED_SHARE, UNASKED_ERROR, HELD = "labels bought", "error where nobody asked", "95% intervals held"
+
+
+def over_time(run: TableRun) -> Section:
+    """Labels, error and coverage by stretch, and what labels said of the belief."""
+    found = stretches(run)
+    marks = [Mark(float(one.round), "belief refuted") for one in run.refuted]
+    figures: list[Figure | None] = [_money(run, marks)]
+    figures += [_chart(run, found, name, marks) for name in (LABELLED_SHARE, UNASKED_ERROR, HELD)]
+    text = [
+        f"The stream in {found.height} stretches of about {found['cases'][0]:,} cases, one after the other."
+    ]
+    if found[HELD].null_count() < found.height:
+        text.append(
+            "An interval was made before its label was looked at, labelled or not; 95 in 100 should "
+            "hold theirs."
+        )
+    standing = run.learner.ledger.standing
+    if standing is not None:
+        text.append(about_trust(standing))
+    text += [refuted_in_words(one) for one in run.refuted]
+    return Section(title="Over time", text=text, figures=[one for one in figures if one is not None])
+
+
+def _money(run: TableRun, marks: list[Mark]) -> Figure:
+    """Sums so far, at some of the cases."""
+    table = run.decisions.with_columns(case=pl.row_index() + 1)
+    spend = (pl.col("cost") * pl.col("wants_label")).cum_sum()
+    sums = table.select(
+        "case",
+        spend.alias("spent on labels"),
+        (spend + run.options.errors.unit * pl.col("error").cum_sum()).alias("total"),
+        pl.col("cost").cum_sum().alias(EVERYONE),
+    )
+    some, name = rows_to_draw(sums, len(run.cases), lines=3), name_of(run.options)
+    lines = [
+        line_through(name, some["case"], some["total"], remark="total"),
+        line_through(EVERYONE, some["case"], some[EVERYONE], remark="total"),
+        line_through(name, some["case"], some["spent on labels"], kind="dashed", remark="spent on labels"),
+    ]
+    unit = f" ({run.options.currency})" if run.options.currency else ""
+    chart = Chart(
+        name="money", title="Money so far", x_label="case", y_label=f"money{unit}", lines=lines, marks=marks
+    )
+    return figure_of(chart, rows_to_read(some))
+
+
+def stretches(run: TableRun) -> pl.DataFrame:
+    """A row for each stretch of the stream."""
+    count = len(run.cases)
+    parts = min(STRETCHES, max(1, count // CASES_A_STRETCH))
+    inside = (pl.col("normal_score").abs() <= STD_95).cast(pl.Float64)
+    error = pl.col("error").filter(UNLABELLED)
+    return (
+        run.decisions.with_columns(
+            case=pl.row_index() + 1, place=pl.row_index().cast(pl.Int64) * parts // count
+        )
+        .group_by("place")
+        .agg(
+            pl.col("case").min().alias("from case"),
+            pl.col("case").max().alias("to case"),
+            pl.len().alias("cases"),
+            pl.col("wants_label").sum().alias(LABELLED_SHARE),
+            error.mean().alias(UNASKED_ERROR),
+            (STD_95 * error.std() / error.len().sqrt()).alias("error half"),
+            inside.filter(pl.col("normal_score").is_finite()).mean().alias(HELD),
+        )
+        .sort("place")
+        .drop("place")
+        .collect(engine="streaming")
+    )
+
+
+def _chart(run: TableRun, found: pl.DataFrame, name: str, marks: list[Mark]) -> Figure | None:
+    """One of the three numbers, stretch after stretch."""
+    seen = found.filter(pl.col(name).is_not_null())
+    if not seen.height or (name == HELD and says_yes_no(run.learner)):
+        return None
+    middle, y, band = (seen["from case"] + seen["to case"]) / 2, seen[name], {}
+    if name == UNASKED_ERROR:
+        half = seen["error half"].fill_null(0.0)
+        band = {"low": (y - half).clip(0.0).to_list(), "high": (y + half).to_list()}
+    lines = [line_through(name_of(run.options), middle, y, **band)]
+    if name == HELD:
+        ends = [1.0, float(len(run.cases))]
+        lines.append(line_through("as promised", ends, [0.95, 0.95], kind="reference"))
+    unit = f" ({run.options.unit})" if name == UNASKED_ERROR and run.options.unit else ""
+    title = name[0].upper() + name[1:]
+    chart = Chart(
+        name=f"{name.replace(' ', '-').replace('%', '')}-over-time",
+        title=title,
+        x_label="case",
+        y_label={LABELLED_SHARE: "labels a stretch", HELD: "share of labels inside"}.get(name, name + unit),
+        lines=lines,
+        marks=marks,
+    )
+    columns = ["from case", "to case", "cases", LABELLED_SHARE, UNASKED_ERROR, HELD]
+    numbers = found.select(columns) if name == LABELLED_SHARE else None
+    caption = "The band is the 95% interval of the mean." if band else ""
+    return figure_of(chart, numbers, caption)
+
+
+# -- the self-check ------------------------------------------------------------------------------------
+
+
+def about_trust(standing: Standing) -> str:
+    """What the labels that tested the belief say of it."""
+    said = f"The belief is {standing.words}, by {standing.tests:,} labels that tested it."
+    times = "once" if standing.alarms == 1 else f"{standing.alarms:,} times"
+    return f"{said} It was refuted {times} on the way, and gave way." if standing.alarms else said
+
+
+def refuted_in_words(one: Refuted) -> str:
+    """When the belief was refuted, and what it did about it.
+
+    >>> refuted_in_words(Refuted(9, "", 1200, 80, 1.0))
+    'At case 1,200 labels refuted the belief: it set aside its first 80 labels, from before a change.'
+    """
+    did = f"it set aside its first {one.outdated:,} labels, from before a change"
+    if not one.outdated:
+        did = f"its intervals became {one.widened:.3g} times as wide, as no change explains the labels better"
+    return f"At case {one.round:,} labels refuted the belief: {did}."
+
+
+def warnings(run: TableRun) -> list[str]:
+    """What must be known before anything else: that labels refuted the belief, and how it stands now."""
+    standing = run.learner.ledger.standing
+    if standing is None or not run.refuted:
+        return []
+    last, times = run.refuted[-1], len(run.refuted)
+    how_often = "" if times == 1 else f" {times:,} times, last"
+    now = (
+        "That has not held yet: be careful with its predictions."
+        if standing.state == "refuted"
+        else "Labels since then do not contradict it."
+    )
+    after = refuted_in_words(last).partition(": ")[2]
+    return [f"The labels refuted what breakeven believed{how_often} at case {last.round:,}: {after} {now}"]
