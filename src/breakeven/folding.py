@@ -3,6 +3,7 @@
 Entries of kinds that are no events of a learner are left alone: they are somebody else's.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, get_args
@@ -10,10 +11,12 @@ from typing import Any, get_args
 from msgspec import Struct
 
 from breakeven import wire
-from breakeven.errors import BreakevenError, InvalidInput, UnknownId
+from breakeven.errors import BreakevenError, InvalidInput, SnapshotError, UnknownId
 from breakeven.learner import Learner
-from breakeven.store import LogEntry, Store, StoredStream, StoreError
+from breakeven.store import LogEntry, Store, StoredSnapshot, StoredStream, StoreError
 from breakeven.values import AnyEvent, Arrived, Created, Erased
+
+logger = logging.getLogger(__name__)
 
 EVENT_KINDS = frozenset(kind.__name__ for kind in get_args(AnyEvent))
 FINDINGS_SHOWN = 20  # of a damaged stream
@@ -79,15 +82,26 @@ def events_of(entries: Iterable[LogEntry]) -> Iterator[AnyEvent]:
 def fold_stream(store: Store, stream: StoredStream, *, use_snapshot: bool = True, **own: Any) -> Learner:
     """The learner of a stream, from its latest snapshot and the entries after it, or from all entries.
 
-    Classes of your own are named, as for `Learner.restore`: `rules=(MyRule,)`, `beliefs=(MyBelief,)`.
+    A snapshot that cannot be read is left aside. Classes of your own are named, as for `Learner.restore`:
+    `rules=(MyRule,)`, `beliefs=(MyBelief,)`.
     """
     kept = store.snapshot(stream.number) if use_snapshot else None
-    if kept is None:
+    learner = None if kept is None else _restored(stream, kept, own)
+    if kept is None or learner is None:
         return Learner.fold(events_of(store.entries(stream.number)), **own)
-    learner = Learner.restore(kept.body, **own)
     for event in events_of(store.entries(stream.number, after=kept.seq)):
         learner.apply(event, rules=own.get("rules", ()))
     return learner
+
+
+def _restored(stream: StoredStream, kept: StoredSnapshot, own: dict[str, Any]) -> Learner | None:
+    """The learner of a snapshot; None where it cannot be read, for the log has all that is in it."""
+    try:
+        return Learner.restore(kept.body, **own)
+    except SnapshotError as error:
+        words = "stream %r: the snapshot after entry %d cannot be read, so the whole log is folded (%s)"
+        logger.warning(words, stream.name, kept.seq, error)
+        return None
 
 
 def check_stream(

@@ -67,6 +67,32 @@ def test_a_learner_from_any_store_is_the_same(store):
     assert fold_stream(store, stream).snapshot() == live.snapshot()
 
 
+def test_a_snapshot_that_cannot_be_read_is_left_aside(caplog):
+    store, live = MemoryStore(), surgery()
+    stream = recorded_in(store, live)
+    live.decide("flu")
+    store.keep_snapshot(StoredSnapshot(stream.number, 2, 0.0, "1", live.snapshot()[:-1]))
+    live.decide("asthma")
+    assert fold_stream(store, stream).snapshot() == live.snapshot()
+    assert "stream 'clinic': the snapshot after entry 2 cannot be read" in caplog.text
+
+
+def test_classes_of_your_own_are_named():
+    class Mine(Threshold):
+        """A rule that breakeven does not know."""
+
+    store, live = MemoryStore(), Learner(TypeMeans(noise_std=1.0), Mine(), label_cost=5.0)
+    stream = recorded_in(store, live)
+    live.decide("flu", id="Ann")
+    kept(store, stream, live)
+    live.reprice(rule=Mine(scale=2.0))
+    assert fold_stream(store, stream, rules=(Mine,)).snapshot() == live.snapshot()
+    assert check_stream(store, stream, rules=(Mine,)).wrong == ()
+    (wrong,) = check_stream(store, stream).wrong
+    assert "expected a known name" in wrong
+    assert erase(store, "Ann", by="x", rules=(Mine,))[0].rounds == 1
+
+
 def test_entries_of_other_kinds_are_left_alone():
     store, live = MemoryStore(), surgery()
     stream = store.create_stream("clinic", b"", at=0.0)
