@@ -6,7 +6,7 @@ import pytest
 
 from breakeven.rows import open_bill
 from breakeven.tables import pictures, story
-from breakeven.tables.outcome import configuration
+from breakeven.tables.continuation import configuration
 from breakeven.values.amounts import amount
 from tests.tables.samples import bill_of, run_of, smooth, typed
 
