@@ -129,7 +129,7 @@ def staged(folder: Path, last: str) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def set_aside(folder: Path) -> Path:
+def kept_beside(folder: Path) -> Path:
     """Move all that is in a folder into a new one beside it, and say which."""
     for number in count(1):
         beside = folder.with_name(f"{folder.name}.{number}")

@@ -304,7 +304,7 @@ def test_an_average_says_how_far_no_feature_matters():
     )
     one = learner.explain("40")
     assert one.heeded < 0.9
-    assert "of the view that no feature matters" in one.why
+    assert "of its weight to the view that no feature matters" in one.why
 
 
 def test_where_most_labels_are_equal_what_tells_exceptions_is_listened_to():

@@ -13,10 +13,9 @@ import numpy as np
 from breakeven.beliefs.belief import Key
 from breakeven.errors.expect import Array
 from breakeven.values import FeatureWeight, NearLabel
-from breakeven.values.explanation import MOST_SIMILAR
+from breakeven.values.explanation import MOST_SIMILAR, TIME
 
 LEAST_HEARD = 1e-9  # the share below which nothing is listened to
-TIME = "time"  # the name of what is no feature, but the age of a label
 
 
 class Hearing(NamedTuple):

@@ -286,7 +286,7 @@ class Outcome:
         with files.claimed(folder):
             check_folder(folder, overwrite=overwrite, option=self.run.cases.option)
             if has_gone_on(folder):
-                self.kept_in = str(files.set_aside(folder))
+                self.kept_in = str(files.kept_beside(folder))
             with files.staged(folder, last=SUMMARY_FILE) as stage:
                 files.write_by(stage, DECISIONS_FILE, lambda file: _sink(self.run.decisions, file.name))
                 save_bill(stage, self.learner, self.columns)

@@ -16,6 +16,7 @@ from breakeven.values.decision import Decision, words
 from breakeven.values.showing import facts_table
 
 MOST_SIMILAR = 3  # cases that are named
+TIME = "time"  # the name of what is no feature, but the age of a label
 MOST_NAMED, LEAST_NAMED = 3, 0.005  # features that a sentence names, and their least weight
 DRAWN_REASONS = ("audited", "checked")  # of labels that the rule itself declined
 COST_IS_NO_MATTER = (
@@ -156,7 +157,7 @@ class Explanation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def _by_type(self) -> str | None:
         """Whether it looks at the type or the cell alone."""
-        return next((one.name for one in self.features if one.position is None and one.name != "time"), None)
+        return next((one.name for one in self.features if one.position is None and one.name != TIME), None)
 
     @property
     def _cases(self) -> str:
@@ -178,7 +179,7 @@ class Explanation(Struct, frozen=True, kw_only=True, omit_defaults=True):
             return ""
         heard = [one for one in self.features if one.weight >= LEAST_NAMED]
         most = [f"{one.name} ({one.weight:.0%})" for one in heard[:MOST_NAMED]]
-        rest = f", and is to {1.0 - self.heeded:.0%} of the view that no feature matters"
+        rest = f", and gives {1.0 - self.heeded:.0%} of its weight to the view that no feature matters"
         return f"The belief listens most to {listed(most)}{rest if self.heeded < 0.995 else ''}."
 
 
