@@ -73,8 +73,13 @@ def without_labels(labels: Array, level: float) -> float:
     >>> without_labels(np.array([0.0, 0.0, 0.0, 4.0]), EVEN), without_labels(np.array([0.0, 4.0]), 0.75)
     (4.0, 2.0)
     """
+    return float(errors_without_labels(labels, level).sum())
+
+
+def errors_without_labels(labels: Array, level: float) -> Array:
+    """The error of the best single answer at every case."""
     best = np.median(labels) if level == EVEN else np.quantile(labels, level, method="inverted_cdf")
-    return float(counted(labels - best, level).sum())
+    return counted(labels - best, level)
 
 
 def cost_of_all(cases: Cases, options: Options) -> float:
