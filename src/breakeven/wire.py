@@ -9,10 +9,12 @@ from math import inf, isnan, nan
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from breakeven.errors import InvalidInput, expect
-from breakeven.values import AnyEvent, Decision, Event, Explanation, Prediction
+from breakeven.values import AnyEvent, Arrived, Decision, Event, Explanation, Learnt, Prediction
 
+EVENT_READER = msgspec.msgpack.Decoder(AnyEvent)
 MISSING = {"threshold": nan, "worth": None, "worth_now": None}  # what a field that was left out stands for
 
 
@@ -62,8 +64,11 @@ def to_msgpack(value: Event | Decision | Prediction | Explanation) -> bytes:
 
 def event_from_msgpack(blob: bytes) -> AnyEvent:
     """The event that `to_msgpack` wrote."""
-    event: AnyEvent = _read(AnyEvent, _decoded(msgspec.msgpack.decode, blob))
-    return event
+    try:
+        event: AnyEvent = EVENT_READER.decode(blob)
+    except (msgspec.DecodeError, TypeError, UnicodeDecodeError, RecursionError):
+        event = _read(AnyEvent, _decoded(msgspec.msgpack.decode, blob))  # which says what is wrong
+    return _as_made(event)
 
 
 def decision_from_msgpack(blob: bytes) -> Decision:
@@ -82,6 +87,15 @@ def explanation_from_msgpack(blob: bytes) -> Explanation:
     """The explanation that `to_msgpack` wrote."""
     explanation: Explanation = _read(Explanation, _decoded(msgspec.msgpack.decode, blob))
     return explanation
+
+
+def _as_made(event: AnyEvent) -> AnyEvent:
+    """An event whose point has tuples again, and whose NaN is ours, so that equal events compare as equal."""
+    if isinstance(event, Arrived | Learnt) and type(event.x) is list:
+        event = replace(event, x=_tuples(event.x))
+    if isinstance(event, Arrived) and isnan(event.decision.threshold):
+        event = replace(event, decision=replace(event.decision, threshold=nan))
+    return event
 
 
 def _decoded(decode: Any, blob: Any) -> Any:

@@ -9,8 +9,16 @@ from breakeven import errors
 from breakeven.cli import failures
 from breakeven.cli.program import MissingCommand
 from breakeven.files import UnwritableFolder
+from breakeven.folding import Damage
+from breakeven.store import SecondWriter, StoreError, StoreFailed, StoreHeld, UnknownStream, WrongStore
 
-OURS = [*(getattr(errors, name) for name in errors.__all__), MissingCommand, UnwritableFolder]
+OURS = [
+    *(getattr(errors, name) for name in errors.__all__),
+    *(SecondWriter, StoreError, StoreFailed, StoreHeld, UnknownStream, WrongStore),
+    Damage,
+    MissingCommand,
+    UnwritableFolder,
+]
 
 
 def run(error, *words):

@@ -16,7 +16,7 @@ from breakeven.cli import failures, main
 from breakeven.cli import program as module
 from breakeven.cli.program import JOINING, LABORATORY, installed, program
 
-HELP = [["--help"], [], *([name, "--help"] for name in ("demo", "simulate", "plan"))]
+HELP = [["--help"], [], *([name, "--help"] for name in ("demo", "simulate", "plan", "store"))]
 SCRIPT = Path(sys.executable).with_name("breakeven")
 
 

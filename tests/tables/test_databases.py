@@ -1,23 +1,21 @@
 """Tables in a database: what a query returns, read only; passwords stay out of sight."""
 
-import os
 import sqlite3
-import subprocess
 import sys
 from datetime import date
 from decimal import Decimal
-from glob import glob
-from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
 
+from breakeven.errors.addresses import without_password
 from breakeven.tables import from_table
 from breakeven.tables.cases import read_cases
-from breakeven.tables.databases import frame_of, without_password
+from breakeven.tables.databases import frame_of
 from breakeven.tables.faults import BadTable, MissingReader, as_flag
 from breakeven.tables.options import read_options
 from breakeven.tables.sources import Access, open_table
+from tests.servers import postgresql
 from tests.tables.samples import asked_for
 
 ALL = "SELECT * FROM cases"
@@ -176,33 +174,10 @@ def test_values_of_a_database_have_their_types():
     assert frame_of("db", "SELECT", Rows(["a"], [(10**40,), (1,)])).schema["a"] == pl.Object
 
 
-NOBODY = 65534
-
-
 @pytest.fixture(scope="module")
 def server():
-    """The address of a PostgreSQL server of our own, made by Debian's package; it does not run as root."""
-    if not os.environ.get("CI"):
-        pytest.skip("a server is started under CI only")
-    pytest.importorskip("psycopg", reason="psycopg, of the extra postgres, is not installed")
-    tools = sorted(glob("/usr/lib/postgresql/*/bin"))
-    if not tools:
-        pytest.skip("no PostgreSQL server is installed: apt-get install postgresql")
-    with TemporaryDirectory(prefix="breakeven-", dir="/tmp") as folder:
-        as_nobody = []
-        if os.getuid() == 0:
-            os.chown(folder, NOBODY, NOBODY)
-            as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-
-        def run(tool, *words):
-            command = [*as_nobody, f"{tools[-1]}/{tool}", "-D", f"{folder}/data", *words]
-            subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, timeout=120, check=True)
-
-        run("initdb", "-U", "ann", "-A", "trust", "--no-sync", "--locale=C")
-        more = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
-        run("pg_ctl", "-o", more, "-w", "-l", f"{folder}/log", "start")
-        yield f"postgresql://ann@/postgres?host={folder}"
-        run("pg_ctl", "-m", "immediate", "stop")
+    with postgresql() as running:
+        yield running.address
 
 
 def test_a_query_to_postgresql_is_a_table(server):

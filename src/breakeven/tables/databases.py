@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote
 
 import polars as pl
 
+from breakeven.errors.addresses import POSTGRESQL, SQLITE, without_password
 from breakeven.errors.installing import how_to_install
 from breakeven.tables.faults import (
     Fault,
@@ -23,7 +24,6 @@ from breakeven.tables.faults import (
     twice,
 )
 
-SQLITE, POSTGRESQL = "sqlite:///", ("postgresql://", "postgres://")
 QUERY_SHOWN = 80  # letters of a query in a message
 TABLES_NAMED = 5
 
@@ -57,23 +57,6 @@ def read_database(address: str, query: str | None, option: OptionWords) -> tuple
         return name, _from_postgresql(name, address, query, option)
     scheme = address.partition("://")[0]
     refuse_table(name, Fault("an address that begins with sqlite:/// or postgresql://", f"{scheme}://"))
-
-
-def without_password(address: str) -> str:
-    """The address as it may be shown.
-
-    >>> without_password("postgresql://ann:secret@db/clinic"), without_password("sqlite:///clinic.db")
-    ('postgresql://ann:***@db/clinic', 'sqlite:///clinic.db')
-    """
-    if address.startswith(SQLITE):
-        return address
-    parts = urlsplit(address)
-    place = parts.netloc
-    if parts.password is not None:
-        user, _, host = place.rpartition("@")
-        place = f"{user.partition(':')[0]}:***@{host}"
-    asked = "&".join(one for one in parts.query.split("&") if one and not one.startswith("password="))
-    return urlunsplit((parts.scheme, place, parts.path, asked, ""))
 
 
 # -- SQLite ----------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple, NoReturn
 import polars as pl
 
 from breakeven.errors import expect
+from breakeven.errors.addresses import without_password
 from breakeven.errors.expect import shown
 from breakeven.tables import databases, workbooks
 from breakeven.tables.faults import (
@@ -220,7 +221,7 @@ def open_table(path: str | Path, access: Access = Access()) -> TableSource:  # n
     if access.encoding is not None:
         check_encoding(access.encoding)
     if databases.is_address(name):
-        access.refuse_others(databases.without_password(name), "a database", "query")
+        access.refuse_others(without_password(name), "a database", "query")
         called, frame = databases.read_database(name, access.query, access.option)
         return TableSource(called, frame.lazy(), text=True, option=access.option)
     if name == "-":

@@ -13,7 +13,7 @@ import numpy as np
 from breakeven import theory
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
 from breakeven.beliefs.averaged.axis_shares import axis_hearing
-from breakeven.beliefs.averaged.coming import Coming, Narrowing
+from breakeven.beliefs.averaged.coming import Coming, ErrorsAhead, Narrowing
 from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, rounded
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import MOVING, NOISES, NULL_MEMBER, SHAPES, Frame, Member
@@ -175,19 +175,21 @@ class Averaged(LabelledRows):
         return np.where(self._targets == PLAIN, scale.std, scale.spread)
 
     def _slopes(self) -> None:
-        """What a unit of each component's scale means in errors, at each arrival kept."""
+        """What a unit of each component's scale means in errors: here, and at each arrival kept."""
         posterior, coming = self._posterior, self._coming
         if posterior is None or coming is None:
             return
-        _scale, first = posterior.scale, self._tamed
+        first, counted = self._tamed, self._weights * self._spreads
         usual = unit_error(self._degrees, self.level) * self._units()
-        self._rates = np.repeat(usual[:, None], len(coming.places), axis=1)
+        self._scales = counted * usual
+        rates = np.repeat(usual[:, None], len(coming.places), axis=1)
         who = self._who[first:]
         if len(who):
             means = posterior.means[TAMED, who][:, None]
             means = means + np.einsum("cri,ci->cr", coming.k[who], posterior.pulls[TAMED, who])
             spread = self._spreads[first:, None] * np.sqrt(coming.variance[who] + self._noise[first:, None])
-            self._rates[first:] = self._tamed_rates(means, spread)
+            rates[first:] = self._tamed_rates(means, spread)
+        self._ahead = ErrorsAhead.of(rates * counted[:, None], coming.variance[self._who], self._noise)
 
     def _tamed_rates(self, means: Array, spreads: Array) -> Array:
         """The expected error of a tamed component, in label units, over its spread."""
@@ -359,23 +361,14 @@ class Averaged(LabelledRows):
         with one_thread:
             narrowed = seen.narrowed[self._who]
             spread = narrowed + ratio * self._noise
-            here = self._weights * self._spreads * unit_error(self._degrees, self.level) * self._units()
-            here = here * std_drop(narrowed, narrowed**2 / spread)
+            here = self._scales @ std_drop(narrowed, narrowed**2 / spread)
             reach = (coming.reach(seen, posterior) - view.taken)[self._who]
-            variance = (coming.variance if self._narrowing is None else self._narrowing.coming)[self._who]
-            gone = reach * reach / spread[:, None]
-            rates = self._rates * (self._weights * self._spreads)[:, None]
-            of_f = rates * std_drop(variance, gone)
-            of_labels = rates * std_drop(variance + self._noise[:, None], gone)
-            errors = rates * np.sqrt(variance + self._noise[:, None])
-            kept = max(len(coming.places), 1)
-            return Saving(
-                float(here.sum()),
-                float(of_f.sum()) / kept,
-                self._lesson * float(errors.sum()) / kept,
-                outright=view.mixture.error(view.prediction.mean, self.level),
-                later_labels=float(of_labels.sum()) / kept,
-            )
+            ahead = self._ahead
+            if self._narrowing is not None:
+                ahead = ErrorsAhead.of(ahead.rates, self._narrowing.coming[self._who], self._noise)
+            later, later_labels = ahead.saved(reach * reach / spread[:, None])
+            outright = view.mixture.error(view.prediction.mean, self.level)
+            return Saving(float(here), later, self._lesson * ahead.error, inf, outright, later_labels)
 
     # -- changes -----------------------------------------------------------------------------------
 

@@ -4,10 +4,14 @@ Notation as in `posterior`. For an arrival kept, `explained` is k·K⁻¹k: what
 mean is counted. A label awaited narrows what it reaches like one told, but moves no mean and no weight.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from breakeven.beliefs.averaged.posterior import Look, Posterior
 from breakeven.errors.expect import Array
+
+LEAST_STD = 1e-300  # where nothing is unsure, nothing is saved
 
 
 class Coming:
@@ -51,6 +55,41 @@ class Coming:
         bare = look.coming - np.matmul(self.k, look.reached[:, :, None])[:, :, 0]
         reach: Array = bare + (look.open / posterior.certain)[:, None] * self.open
         return reach
+
+
+class ErrorsAhead(NamedTuple):
+    """What every component of an average has at stake at each arrival kept, until the next label.
+
+    `rates` turn a unit of a component's scale into errors, weights included. `std` is that of f there, and
+    `label_std` that of a label; `error` is the expected error there, on average.
+    """
+
+    rates: Array
+    variance: Array
+    std: Array
+    label_variance: Array
+    label_std: Array
+    error: float
+
+    @staticmethod
+    def of(rates: Array, variance: Array, noise: Array) -> "ErrorsAhead":
+        """The stakes at these variances of f, in units of each component's scale."""
+        labels = variance + noise[:, None]
+        std, label_std = np.sqrt(variance), np.sqrt(labels)
+        error = float(np.einsum("cr,cr->", rates, label_std)) / max(rates.shape[1], 1)
+        return ErrorsAhead(rates, variance, std, labels, label_std, error)
+
+    def saved(self, gone: Array) -> tuple[float, float]:
+        """What comes off the expected error against f, and against labels, where so much variance goes.
+
+        A std falls by gone / (std before + std after), which is exact also where little goes.
+        """
+        kept = max(gone.shape[1], 1)
+        gone = np.minimum(gone, self.variance)
+        stake = self.rates * gone
+        both = np.maximum(self.std + np.sqrt(self.variance - gone), LEAST_STD)
+        both_of_labels = self.label_std + np.sqrt(self.label_variance - gone)
+        return float((stake / both).sum()) / kept, float((stake / both_of_labels).sum()) / kept
 
 
 class Narrowing:

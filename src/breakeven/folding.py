@@ -1,0 +1,235 @@
+"""Learners in a store: events as entries, a learner as the fold of its stream, checking, erasing a person.
+
+Entries of kinds that are no events of a learner are left alone: they are somebody else's.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, get_args
+
+from msgspec import Struct
+
+from breakeven import wire
+from breakeven.errors import BreakevenError, InvalidInput, SnapshotError, UnknownId
+from breakeven.learner import Learner
+from breakeven.store import LogEntry, Store, StoredSnapshot, StoredStream, StoreError
+from breakeven.values import AnyEvent, Arrived, Created, Erased
+
+logger = logging.getLogger(__name__)
+
+EVENT_KINDS = frozenset(kind.__name__ for kind in get_args(AnyEvent))
+FINDINGS_SHOWN = 20  # of a damaged stream
+
+DoneOf = Callable[[int, int], object]
+"""Told how many entries are done, and of how many."""
+
+
+class Damage(StoreError):
+    """An entry that cannot be read, or a log that leads to no learner; the message says where."""
+
+
+class StreamReport(Struct, frozen=True):
+    """What a check found in one stream: how much there is, and what is wrong with it, if anything."""
+
+    name: str
+    entries: int
+    rounds: int
+    snapshots: int
+    wrong: tuple[str, ...] = ()
+
+
+class ErasedFrom(Struct, frozen=True):
+    """What erasing an id changed in one stream."""
+
+    name: str
+    entries: int
+    rounds: int
+
+
+# -- events and entries --------------------------------------------------------------------------------
+
+
+def entry_of(event: AnyEvent, stream: int, seq: int, *, by: str, at: float | None = None) -> LogEntry:
+    """An event as the next entry of a log; `by` is who caused it, `at` is now unless given."""
+    at = time.time() if at is None else at
+    return LogEntry(stream, seq, at, by, type(event).__name__, id_of(event), wire.to_msgpack(event))
+
+
+def id_of(event: AnyEvent) -> str | None:
+    """The id of the arrival or of the learnt label that an event is about, if it is about one."""
+    if isinstance(event, Arrived):
+        return event.decision.id
+    return getattr(event, "id", None)
+
+
+def event_of(entry: LogEntry) -> AnyEvent:
+    """The event that an entry holds; one that cannot be read is `Damage`."""
+    try:
+        return wire.event_from_msgpack(entry.body)
+    except InvalidInput as error:
+        raise Damage(f"entry {entry.seq} of stream {entry.stream}: {error}") from error
+
+
+def events_of(entries: Iterable[LogEntry]) -> Iterator[AnyEvent]:
+    """The events of a learner among entries."""
+    return (event_of(entry) for entry in entries if entry.kind in EVENT_KINDS)
+
+
+# -- the fold ------------------------------------------------------------------------------------------
+
+
+def fold_stream(store: Store, stream: StoredStream, *, use_snapshot: bool = True, **own: Any) -> Learner:
+    """The learner of a stream, from its latest snapshot and the entries after it, or from all entries.
+
+    A snapshot that cannot be read is left aside. Classes of your own are named, as for `Learner.restore`:
+    `rules=(MyRule,)`, `beliefs=(MyBelief,)`.
+    """
+    kept = store.snapshot(stream.number) if use_snapshot else None
+    learner = None if kept is None else _restored(stream, kept, own)
+    if kept is None or learner is None:
+        return Learner.fold(events_of(store.entries(stream.number)), **own)
+    for event in events_of(store.entries(stream.number, after=kept.seq)):
+        learner.apply(event, rules=own.get("rules", ()))
+    return learner
+
+
+def _restored(stream: StoredStream, kept: StoredSnapshot, own: dict[str, Any]) -> Learner | None:
+    """The learner of a snapshot; None where it cannot be read, for the log has all that is in it."""
+    try:
+        return Learner.restore(kept.body, **own)
+    except SnapshotError as error:
+        words = "stream %r: the snapshot after entry %d cannot be read, so the whole log is folded (%s)"
+        logger.warning(words, stream.name, kept.seq, error)
+        return None
+
+
+def check_stream(
+    store: Store, stream: StoredStream, progress: DoneOf | None = None, **own: Any
+) -> StreamReport:
+    """Fold a stream from its first entry on, and compare with each of its snapshots, to the bit."""
+    whole, marks = store.last(stream.number), store.snapshot_numbers(stream.number)
+    wrong, learner, done = list[str](), None, 0
+    try:
+        for entry in store.entries(stream.number):
+            done += 1
+            if entry.seq != done:
+                raise Damage(f"entry: expected number {done}, got {entry.seq}: a gap")
+            learner = _next(learner, entry, own)
+            if entry.seq in marks:
+                wrong += _compared(store, stream.number, entry.seq, learner, own)
+            if progress is not None and done % 100 == 0:
+                progress(done, whole)
+    except BreakevenError as error:
+        wrong.append(f"cannot be folded beyond entry {max(done - 1, 0)}: {error}")
+    rounds = 0 if learner is None else learner.rounds
+    return StreamReport(stream.name, whole, rounds, len(marks), tuple(wrong[:FINDINGS_SHOWN]))
+
+
+def _next(learner: Learner | None, entry: LogEntry, own: dict[str, Any]) -> Learner | None:
+    """The learner after one more entry."""
+    if entry.kind not in EVENT_KINDS:
+        return learner
+    event = event_of(entry)
+    if type(event).__name__ != entry.kind or id_of(event) != entry.id:
+        raise Damage(f"entry {entry.seq}: expected what its kind and id say, got another event")
+    if learner is None:
+        return Learner.fold([event], **own)
+    learner.apply(event, rules=own.get("rules", ()))
+    return learner
+
+
+def _compared(store: Store, stream: int, seq: int, learner: Learner | None, own: dict[str, Any]) -> list[str]:
+    """What is wrong with a snapshot; one that an older version wrote is compared as this one writes it."""
+    kept = store.snapshot(stream, seq)
+    if kept is None or learner is None:
+        return []
+    try:
+        same = Learner.restore(kept.body, **own).snapshot() == learner.snapshot()
+    except BreakevenError as error:
+        return [f"the snapshot after entry {seq} cannot be read: {error}"]
+    return [] if same else [f"the snapshot after entry {seq} is not what the entries lead to"]
+
+
+# -- erasing a person ----------------------------------------------------------------------------------
+
+
+def erase(
+    store: Store,
+    id: str,
+    *,
+    by: str,
+    stream: str | None = None,
+    at: float | None = None,
+    progress: DoneOf | None = None,
+    **own: Any,
+) -> list[ErasedFrom]:
+    """Delete the content of every event about an id, in one stream or in all, and say what was changed.
+
+    Each such entry keeps its number and says that it was erased, when and by whom; an arrival keeps its
+    round. All snapshots of the stream go, and the store is compacted. Nothing is changed unless what is left
+    can be folded.
+    """
+    chosen = store.streams() if stream is None else [store.stream(stream)]
+    erasing = _Erasing(store, id, by, time.time() if at is None else at, progress, own)
+    erasing.whole = 2 * sum(store.last(one.number) for one in chosen)
+    found = {one.number: erasing.replacements(one) for one in chosen}
+    concerned = [one for one in chosen if found[one.number]]
+    if not concerned:
+        raise UnknownId(f"id: expected one that is in the store, got {id!r}")
+    done = [erasing.tried(one, found[one.number]) for one in concerned]
+    for one in concerned:
+        store.rewrite(one.number, found[one.number])
+    store.compact()
+    return done
+
+
+class _Erasing(Struct):
+    """One id that goes: who erases it, when, and how far that is."""
+
+    store: Store
+    id: str
+    by: str
+    at: float
+    progress: DoneOf | None
+    own: dict[str, Any]
+    done: int = 0
+    whole: int = 0
+
+    def replacements(self, stream: StoredStream) -> list[LogEntry]:
+        """What takes the place of the entries about the id."""
+        found = []
+        for entry in self._entries(stream):
+            if entry.kind not in EVENT_KINDS:
+                continue
+            event = event_of(entry)
+            if isinstance(event, Created):
+                self._check_beginning(event, stream)
+            if id_of(event) == self.id:
+                gone = Erased(event.number, event.stream, arrival=isinstance(event, Arrived))
+                found.append(entry_of(gone, entry.stream, entry.seq, by=self.by, at=self.at))
+        return found
+
+    def tried(self, stream: StoredStream, changed: list[LogEntry]) -> ErasedFrom:
+        """Fold the log as it will be, and say what will have changed."""
+        by_seq = {entry.seq: entry for entry in changed}
+        entries = (by_seq.get(entry.seq, entry) for entry in self._entries(stream))
+        left = Learner.fold(events_of(entries), **self.own)
+        return ErasedFrom(stream.name, len(changed), left.rounds)
+
+    def _check_beginning(self, event: Created, stream: StoredStream) -> None:
+        """Raise where a stream began with a state that holds the id: that cannot be taken out of it."""
+        if event.state is None:
+            return
+        if Learner.restore(event.state, **self.own).state.book.find(self.id) is not None:
+            raise StoreError(
+                f"stream {stream.name!r}: it began with a snapshot that holds {self.id!r}, from which "
+                "nothing can be taken out; erase it in the stream before, and begin this one anew"
+            )
+
+    def _entries(self, stream: StoredStream) -> Iterator[LogEntry]:
+        for entry in self.store.entries(stream.number):
+            yield entry
+            self.done += 1
+            if self.progress is not None and self.done % 100 == 0:
+                self.progress(self.done, self.whole)

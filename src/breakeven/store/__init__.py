@@ -1,0 +1,35 @@
+"""An append-only log for each stream, numbered, with snapshots beside it; in a file or in PostgreSQL.
+
+`open_store` opens one, `Writer` writes to it for many callers at once. A store knows bytes, numbers and
+times; `breakeven.folding` makes learners of them. `breakeven.testing.check_store` runs what every store must
+pass.
+"""
+
+from breakeven.store.opening import open_store
+from breakeven.store.port import LogEntry, Store, StoredSnapshot, StoredStream
+from breakeven.store.refusals import (
+    SecondWriter,
+    StoreError,
+    StoreFailed,
+    StoreHeld,
+    UnknownStream,
+    WrongStore,
+)
+from breakeven.store.sqlite import SqliteStore
+from breakeven.store.writer import Writer
+
+__all__ = [
+    "LogEntry",
+    "SecondWriter",
+    "SqliteStore",
+    "Store",
+    "StoreError",
+    "StoreFailed",
+    "StoreHeld",
+    "StoredSnapshot",
+    "StoredStream",
+    "UnknownStream",
+    "Writer",
+    "WrongStore",
+    "open_store",
+]

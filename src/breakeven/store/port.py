@@ -1,0 +1,172 @@
+"""The port: what a store must do, and the values that go in and out.
+
+A store knows bytes, numbers and times; what the bytes mean is nothing to it. Every verb may be called from
+any thread. A writing verb returns once its change is on disk, and a refused one has changed nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from breakeven.errors import WrongEvent, expect
+from breakeven.store.refusals import SecondWriter, UnknownStream
+
+ARRIVAL = "Arrived"  # the kind of entry whose ids count once for ever
+
+
+class LogEntry(Struct, frozen=True, gc=False):
+    """One event in the log of a stream: its number there, when, by whom, its kind, its id and its bytes.
+
+    `at` is in seconds since 1970 and for people only; the order of a log is that of `seq`.
+    """
+
+    stream: int
+    seq: int
+    at: float
+    by: str
+    kind: str
+    id: str | None
+    body: bytes
+
+
+class StoredStream(Struct, frozen=True):
+    """A stream: its number in this store, its name, its configuration, when it was made and closed."""
+
+    number: int
+    name: str
+    config: bytes
+    created: float
+    closed: float | None = None
+
+
+class StoredSnapshot(Struct, frozen=True):
+    """The state of a stream after its entry `seq`, as bytes; `version` is that of whoever wrote it."""
+
+    stream: int
+    seq: int
+    at: float
+    version: str
+    body: bytes
+
+
+class Store(Protocol):
+    """An append-only log for each stream, and snapshots beside it."""
+
+    @property
+    def name(self) -> str:
+        """Where it is, as messages call it."""
+
+    @property
+    def id(self) -> str:
+        """Its own id, made at random when the store was made; a copy of the store keeps it."""
+
+    def streams(self) -> list[StoredStream]:
+        """All streams, in the order in which they were made."""
+
+    def stream(self, name: str) -> StoredStream:
+        """The stream with this name, or `UnknownStream`."""
+
+    def create_stream(self, name: str, config: bytes, at: float) -> StoredStream:
+        """Make a stream; a name that is taken is refused with `DuplicateId`."""
+
+    def close_stream(self, stream: int, at: float) -> None:
+        """Say that a stream takes no more entries; those it has stay."""
+
+    def append(self, entries: Sequence[LogEntry]) -> None:
+        """Add entries to the end of their logs, of one stream or of several: all of them, or none.
+
+        Numbers of a stream begin with 1 and have no gaps. A number that is taken is refused with
+        `SecondWriter`, a gap with `WrongEvent`, a second arrival with the same id with `DuplicateId`.
+        """
+
+    def entries(self, stream: int, after: int = 0, upto: int | None = None) -> Iterator[LogEntry]:
+        """The entries behind number `after`, up to and with number `upto`, in their order.
+
+        They are read in pages, so that a slow reader holds nothing up.
+        """
+
+    def last(self, stream: int) -> int:
+        """The number of the last entry; 0 where there is none."""
+
+    def find(self, stream: int, id: str) -> LogEntry | None:
+        """The arrival with this id, however long ago it was; None where there is none."""
+
+    def keep_snapshot(self, snapshot: StoredSnapshot) -> None:
+        """Keep a snapshot of an entry that is there; one of the same entry is replaced."""
+
+    def snapshot(self, stream: int, seq: int | None = None) -> StoredSnapshot | None:
+        """The snapshot after this entry, or the latest; None where there is none."""
+
+    def snapshot_numbers(self, stream: int) -> list[int]:
+        """The numbers of the entries after which there are snapshots, in their order."""
+
+    def drop_snapshots(self, stream: int, *, keep: int) -> int:
+        """Drop all but the latest `keep` snapshots of a stream, and say how many went."""
+
+    def rewrite(self, stream: int, entries: Sequence[LogEntry]) -> None:
+        """Put these in the place of the entries with their numbers, and drop all snapshots of the stream.
+
+        This is how content is erased, and the only way in which an entry ever changes.
+        """
+
+    def compact(self) -> None:
+        """Give back the space of what was dropped or rewritten, and leave no trace of it in the files."""
+
+    def rest(self) -> None:
+        """Nothing waits to be written: a good moment for housekeeping."""
+
+    def close(self) -> None:
+        """Let go of files, connections and the lock; closing twice is harmless."""
+
+
+# -- what every store checks --------------------------------------------------------------------------------
+
+
+def check_entry(entry: LogEntry) -> None:
+    """Raise unless every field can be stored."""
+    expect.whole("seq", entry.seq, least=1)
+    expect.finite("at", entry.at)
+    for field, text in (("by", entry.by), ("kind", entry.kind), ("id", entry.id)):
+        if text is not None:
+            check_name(field, text)
+    if not isinstance(entry.body, bytes):
+        expect.refuse("body", "bytes", entry.body)
+
+
+def check_name(field: str, text: str) -> str:
+    r"""Text that every database can hold; PostgreSQL has no U+0000.
+
+    >>> check_name("id", "a\0b")
+    Traceback (most recent call last):
+    breakeven.errors.InvalidInput: id: expected text without the character U+0000, got 'a\x00b'
+    """
+    if "\0" in expect.name_of(field, text):
+        expect.refuse(field, "text without the character U+0000", text)
+    return text
+
+
+def numbered(entries: Iterable[LogEntry], lasts: dict[int, int]) -> dict[int, int]:
+    """The last number of each of these streams after some entries; `lasts` are those before."""
+    lasts = dict(lasts)
+    for entry in entries:
+        due = lasts[entry.stream] + 1
+        if entry.seq < due:
+            raise taken_number(entry.stream, entry.seq)
+        if entry.seq > due:
+            raise WrongEvent(f"entry: expected number {due} of stream {entry.stream}, got {entry.seq}: a gap")
+        lasts[entry.stream] = due
+    return lasts
+
+
+def taken_number(stream: int, seq: int) -> SecondWriter:
+    """What to raise where an entry with that number is there."""
+    return SecondWriter(
+        f"entry: expected the next number of stream {stream}, got {seq}, which is taken: somebody else "
+        "writes to this stream; read it anew"
+    )
+
+
+def unknown_stream(stream: int | str) -> UnknownStream:
+    """What to raise where there is no such stream."""
+    return UnknownStream(f"stream: expected one of this store, got {expect.shown(stream)}")

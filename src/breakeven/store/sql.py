@@ -1,0 +1,305 @@
+"""The verbs of a store, written once in the SQL that SQLite and PostgreSQL share.
+
+A subclass says how a connection is made, what a transaction is, how rows are added, and what its errors mean.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from threading import RLock
+from typing import Any
+from uuid import uuid4
+
+from breakeven.errors import DuplicateId, WrongEvent, expect
+from breakeven.store.port import (
+    LogEntry,
+    StoredSnapshot,
+    StoredStream,
+    check_entry,
+    check_name,
+    numbered,
+    taken_number,
+    unknown_stream,
+)
+from breakeven.store.refusals import StoreError, WrongStore
+from breakeven.store.schema import SCHEMA_VERSION, Dialect, check_version, statements
+
+ENTRIES_A_PAGE = 1000
+ENTRY_FIELDS = "stream, seq, at, by, kind, id, body"
+Row = tuple[Any, ...]
+
+
+class SqlStore(ABC):
+    """What SQLite and PostgreSQL have in common."""
+
+    dialect: Dialect
+    slot = "?"  # what stands for a value in a statement
+
+    def __init__(self, name: str, address: str) -> None:
+        self.name, self.address = name, address
+        self._turn = RLock()  # of whoever writes
+        self._lasts: dict[int, int] = {}  # the last numbers of streams that were written to
+
+    # -- for subclasses ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[Any]:
+        """A connection that nobody else uses meanwhile."""
+
+    @abstractmethod
+    def _transaction(self) -> AbstractContextManager[Any]:
+        """The connection of the writer; what was done is on disk at the end, or undone."""
+
+    @abstractmethod
+    def _insert(self, connection: Any, entries: Sequence[LogEntry]) -> None:
+        """Add entries, which are checked."""
+
+    @abstractmethod
+    def _tables(self, connection: Any) -> set[str]:
+        """The names of all tables that there are."""
+
+    @abstractmethod
+    def _broken_rule(self, error: Exception) -> str | None:
+        """The rule of the tables that an error speaks of: "number", "arrival", "stream", or None."""
+
+    @abstractmethod
+    def compact(self) -> None:
+        """Give back free space, and leave no trace of what was dropped or rewritten."""
+
+    @abstractmethod
+    def rest(self) -> None:
+        """Nothing waits to be written."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything."""
+
+    def damage(self) -> list[str]:
+        """What the database finds wrong in its own files; PostgreSQL leaves that to its own tools."""
+        return []
+
+    # -- versions ----------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        """The store's own id."""
+        with self._reading() as connection:
+            return str(self._rows(connection, "SELECT value FROM meta WHERE key = 'id'")[0][0])
+
+    def version(self) -> int:
+        """The version of its tables; 0 where there is nothing yet."""
+        with self._reading() as connection:
+            return self._version(connection)
+
+    def check_version(self) -> None:
+        """Raise unless this program can work with it."""
+        check_version(self.name, self.address, self.version())
+
+    def upgrade(self) -> int:
+        """Bring the tables forward to this version, in one transaction; the version before."""
+        with self._transaction() as connection:
+            found = self._version(connection)
+            if found > SCHEMA_VERSION:
+                check_version(self.name, self.address, found)
+            for statement in statements(self.dialect, since=found):
+                connection.execute(statement)
+            if found == 0:
+                self._run(connection, "INSERT INTO meta VALUES ('id', ?)", uuid4().hex)
+                self._run(connection, "INSERT INTO meta VALUES ('schema', ?)", str(SCHEMA_VERSION))
+            elif found < SCHEMA_VERSION:
+                self._run(connection, "UPDATE meta SET value = ? WHERE key = 'schema'", str(SCHEMA_VERSION))
+        return found
+
+    def _version(self, connection: Any) -> int:
+        tables = self._tables(connection)
+        if not tables:
+            return 0
+        if {"meta", "stream", "entry", "snapshot"} <= tables:
+            found = self._rows(connection, "SELECT value FROM meta WHERE key = 'schema'")
+            if len(found) == 1 and str(found[0][0]).isdecimal():
+                return int(found[0][0])
+        raise WrongStore(f"{self.name}: expected a store of breakeven, got a database with other tables")
+
+    # -- streams -----------------------------------------------------------------------------------
+
+    def streams(self) -> list[StoredStream]:
+        """All streams."""
+        with self._reading() as connection:
+            rows = self._rows(
+                connection, "SELECT number, name, config, created, closed FROM stream ORDER BY 1"
+            )
+        return [_stream(row) for row in rows]
+
+    def stream(self, name: str) -> StoredStream:
+        """The stream with this name."""
+        with self._reading() as connection:
+            rows = self._rows(
+                connection, "SELECT number, name, config, created, closed FROM stream WHERE name = ?", name
+            )
+        if not rows:
+            raise unknown_stream(name)
+        return _stream(rows[0])
+
+    def create_stream(self, name: str, config: bytes, at: float) -> StoredStream:
+        """Make a stream."""
+        check_name("name", name)
+        with self._writing({"stream": lambda: _taken_name(name)}) as connection:
+            ((number,),) = self._rows(connection, "SELECT coalesce(max(number), 0) + 1 FROM stream")
+            made = StoredStream(number, name, config, expect.finite("at", at))
+            fields = (made.number, made.name, made.config, made.created)
+            self._run(connection, "INSERT INTO stream VALUES (?, ?, ?, ?, NULL)", *fields)
+        return made
+
+    def close_stream(self, stream: int, at: float) -> None:
+        """Say that a stream takes no more entries."""
+        with self._writing() as connection:
+            done = self._run(
+                connection, "UPDATE stream SET closed = ? WHERE number = ?", expect.finite("at", at), stream
+            )
+            if done.rowcount != 1:
+                raise unknown_stream(stream)
+            self._lasts.pop(stream, None)
+
+    # -- the log -----------------------------------------------------------------------------------
+
+    def append(self, entries: Sequence[LogEntry]) -> None:
+        """Add entries to the end of their logs."""
+        for entry in entries:
+            check_entry(entry)
+        if not entries:
+            return
+        rules = {"number": lambda: taken_number(entries[0].stream, entries[0].seq), "arrival": _taken_id}
+        with self._writing(rules) as connection:
+            lasts = {one: self._last_of(connection, one) for one in {entry.stream for entry in entries}}
+            lasts = numbered(entries, lasts)
+            self._insert(connection, entries)
+        self._lasts.update(lasts)
+
+    def _last_of(self, connection: Any, stream: int) -> int:
+        """The last number, which is remembered; another writer's is found by the key of the table."""
+        if stream not in self._lasts:
+            rows = self._rows(connection, "SELECT closed FROM stream WHERE number = ?", stream)
+            if not rows:
+                raise unknown_stream(stream)
+            if rows[0][0] is not None:
+                raise WrongEvent(
+                    f"entry: expected one of an open stream, got one of {stream}, which is closed"
+                )
+            self._lasts[stream] = self._last(connection, stream)
+        return self._lasts[stream]
+
+    def entries(self, stream: int, after: int = 0, upto: int | None = None) -> Iterator[LogEntry]:
+        """The entries behind a number, read in pages."""
+        end = 2**63 - 1 if upto is None else upto
+        page = (
+            f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND seq > ? AND seq <= ? "
+            f"ORDER BY seq LIMIT {ENTRIES_A_PAGE}"
+        )
+        while after < end:
+            with self._reading() as connection:
+                rows = self._rows(connection, page, stream, after, end)
+            yield from (LogEntry(*row) for row in rows)
+            if len(rows) < ENTRIES_A_PAGE:
+                return
+            after = rows[-1][1]
+
+    def last(self, stream: int) -> int:
+        """The number of the last entry."""
+        with self._reading() as connection:
+            return self._last(connection, stream)
+
+    def find(self, stream: int, id: str) -> LogEntry | None:
+        """The arrival with this id."""
+        sql = f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND id = ? AND kind = 'Arrived'"
+        if "\0" in id:  # which is in no store
+            return None
+        with self._reading() as connection:
+            rows = self._rows(connection, sql, stream, id)
+        return LogEntry(*rows[0]) if rows else None
+
+    def rewrite(self, stream: int, entries: Sequence[LogEntry]) -> None:
+        """Put these in the place of others, and drop all snapshots of the stream."""
+        change = "UPDATE entry SET at = ?, by = ?, kind = ?, id = ?, body = ? WHERE stream = ? AND seq = ?"
+        for entry in entries:
+            check_entry(entry)
+        with self._writing({"arrival": _taken_id}) as connection:
+            for one in entries:
+                fields = (one.at, one.by, one.kind, one.id, one.body, stream, one.seq)
+                if self._run(connection, change, *fields).rowcount != 1:
+                    raise WrongEvent(f"entry: expected one that is there, got number {one.seq}")
+            self._run(connection, "DELETE FROM snapshot WHERE stream = ?", stream)
+
+    # -- snapshots ---------------------------------------------------------------------------------
+
+    def keep_snapshot(self, snapshot: StoredSnapshot) -> None:
+        """Keep a snapshot of an entry that is there."""
+        one, add = snapshot, "INSERT INTO snapshot (stream, seq, at, version, body) VALUES (?, ?, ?, ?, ?)"
+        with self._writing() as connection:
+            if not 1 <= one.seq <= self._last(connection, one.stream):
+                raise WrongEvent(f"snapshot: expected one of an entry that is there, got one of {one.seq}")
+            self._run(connection, "DELETE FROM snapshot WHERE stream = ? AND seq = ?", one.stream, one.seq)
+            self._run(connection, add, one.stream, one.seq, one.at, one.version, one.body)
+
+    def snapshot(self, stream: int, seq: int | None = None) -> StoredSnapshot | None:
+        """The snapshot after an entry, or the latest."""
+        sql = "SELECT stream, seq, at, version, body FROM snapshot WHERE stream = ? AND (seq = ? OR ? < 0)"
+        which = -1 if seq is None else seq
+        with self._reading() as connection:
+            rows = self._rows(connection, f"{sql} ORDER BY seq DESC LIMIT 1", stream, which, which)
+        return StoredSnapshot(*rows[0]) if rows else None
+
+    def snapshot_numbers(self, stream: int) -> list[int]:
+        """The numbers after which there are snapshots."""
+        with self._reading() as connection:
+            rows = self._rows(connection, "SELECT seq FROM snapshot WHERE stream = ? ORDER BY seq", stream)
+        return [seq for (seq,) in rows]
+
+    def drop_snapshots(self, stream: int, *, keep: int) -> int:
+        """Drop all but the latest snapshots of a stream."""
+        with self._writing() as connection:
+            sql = "SELECT seq FROM snapshot WHERE stream = ? ORDER BY seq DESC"
+            old = self._rows(connection, sql, stream)[expect.whole("keep", keep) :]
+            for (seq,) in old:
+                self._run(connection, "DELETE FROM snapshot WHERE stream = ? AND seq = ?", stream, seq)
+        return len(old)
+
+    # -- statements --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self, rules: dict[str, Any] | None = None) -> Iterator[Any]:
+        """One change, whole or undone; `rules` say what to raise where it breaks a rule of the tables."""
+        try:
+            with self._transaction() as connection:
+                yield connection
+        except BaseException as error:
+            self._lasts.clear()  # whatever happened, the log knows
+            cause = error.__cause__ if isinstance(error, StoreError) else None
+            rule = self._broken_rule(cause) if isinstance(cause, Exception) else None
+            if rules and rule in rules:
+                raise rules[rule]() from cause
+            raise
+
+    def _last(self, connection: Any, stream: int) -> int:
+        ((seq,),) = self._rows(connection, "SELECT coalesce(max(seq), 0) FROM entry WHERE stream = ?", stream)
+        return int(seq)
+
+    def _rows(self, connection: Any, sql: str, *values: object) -> list[Row]:
+        rows: list[Row] = self._run(connection, sql, *values).fetchall()
+        return rows
+
+    def _run(self, connection: Any, sql: str, *values: object) -> Any:
+        return connection.execute(sql.replace("?", self.slot), values)
+
+
+def _stream(row: Row) -> StoredStream:
+    return StoredStream(*row)
+
+
+def _taken_id() -> DuplicateId:
+    return DuplicateId(
+        "id: expected one that has not arrived in this stream, got one that has; look with find"
+    )
+
+
+def _taken_name(name: str) -> DuplicateId:
+    return DuplicateId(f"name: expected one that no stream of this store has, got {expect.shown(name)}")

@@ -1,0 +1,160 @@
+"""A store in memory, for tests: all that a store does, but for keeping anything."""
+
+from collections.abc import Iterator, Sequence
+from threading import RLock
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+from breakeven.errors import DuplicateId, WrongEvent
+from breakeven.store.port import (
+    ARRIVAL,
+    LogEntry,
+    StoredSnapshot,
+    StoredStream,
+    check_entry,
+    check_name,
+    numbered,
+    unknown_stream,
+)
+
+
+class MemoryStore:
+    """Forgets everything at its end. `failure`, where it is set, is raised by every verb that writes."""
+
+    name = "memory"
+
+    def __init__(self) -> None:
+        self.id = uuid4().hex
+        self.failure: Exception | None = None
+        self._turn = RLock()
+        self._streams: dict[int, StoredStream] = {}
+        self._logs: dict[int, list[LogEntry]] = {}
+        self._snapshots: dict[int, dict[int, StoredSnapshot]] = {}
+
+    def streams(self) -> list[StoredStream]:
+        """All streams."""
+        return list(self._streams.values())
+
+    def stream(self, name: str) -> StoredStream:
+        """The stream with this name."""
+        for one in self.streams():
+            if one.name == name:
+                return one
+        raise unknown_stream(name)
+
+    def create_stream(self, name: str, config: bytes, at: float) -> StoredStream:
+        """Make a stream."""
+        check_name("name", name)
+        with self._turn:
+            self._fail()
+            if any(one.name == name for one in self.streams()):
+                raise DuplicateId(f"name: expected one that no stream of this store has, got {name!r}")
+            made = StoredStream(len(self._streams) + 1, name, config, at)
+            self._streams[made.number] = made
+            self._logs[made.number], self._snapshots[made.number] = [], {}
+        return made
+
+    def close_stream(self, stream: int, at: float) -> None:
+        """Say that a stream takes no more entries."""
+        with self._turn:
+            self._fail()
+            self._streams[stream] = replace(self._known(stream), closed=at)
+
+    def append(self, entries: Sequence[LogEntry]) -> None:
+        """Add entries to the end of their logs."""
+        for entry in entries:
+            check_entry(entry)
+        with self._turn:
+            self._fail()
+            concerned = {entry.stream for entry in entries}
+            for stream in concerned:
+                if self._known(stream).closed is not None:
+                    raise WrongEvent(
+                        f"entry: expected one of an open stream, got one of {stream}, which is closed"
+                    )
+            numbered(entries, {stream: len(self._logs[stream]) for stream in concerned})
+            self._check_ids(entries)
+            for entry in entries:
+                self._logs[entry.stream].append(entry)
+
+    def _check_ids(self, entries: Sequence[LogEntry]) -> None:
+        there = {(s, one.id) for s in self._logs for one in self._logs[s] if one.kind == ARRIVAL}
+        for one in entries:
+            if one.kind == ARRIVAL and one.id is not None:
+                if (one.stream, one.id) in there:
+                    raise DuplicateId(f"id: expected one that has not arrived in this stream, got {one.id!r}")
+                there.add((one.stream, one.id))
+
+    def entries(self, stream: int, after: int = 0, upto: int | None = None) -> Iterator[LogEntry]:
+        """The entries behind a number."""
+        yield from list(self._logs.get(stream, ()))[after:upto]
+
+    def last(self, stream: int) -> int:
+        """The number of the last entry."""
+        return len(self._logs.get(stream, ()))
+
+    def find(self, stream: int, id: str) -> LogEntry | None:
+        """The arrival with this id."""
+        found = (one for one in self.entries(stream) if one.kind == ARRIVAL and one.id == id)
+        return next(found, None)
+
+    def keep_snapshot(self, snapshot: StoredSnapshot) -> None:
+        """Keep a snapshot of an entry that is there."""
+        with self._turn:
+            self._fail()
+            if not 1 <= snapshot.seq <= self.last(snapshot.stream):
+                raise WrongEvent(
+                    f"snapshot: expected one of an entry that is there, got one of {snapshot.seq}"
+                )
+            self._snapshots[snapshot.stream][snapshot.seq] = snapshot
+
+    def snapshot(self, stream: int, seq: int | None = None) -> StoredSnapshot | None:
+        """The snapshot after an entry, or the latest."""
+        numbers = self.snapshot_numbers(stream)
+        wanted = (numbers[-1] if numbers else 0) if seq is None else seq
+        return self._snapshots.get(stream, {}).get(wanted)
+
+    def snapshot_numbers(self, stream: int) -> list[int]:
+        """The numbers after which there are snapshots."""
+        return sorted(self._snapshots.get(stream, ()))
+
+    def drop_snapshots(self, stream: int, *, keep: int) -> int:
+        """Drop all but the latest snapshots of a stream."""
+        with self._turn:
+            self._fail()
+            numbers = self.snapshot_numbers(stream)
+            old = numbers[: max(0, len(numbers) - keep)]
+            for seq in old:
+                del self._snapshots[stream][seq]
+        return len(old)
+
+    def rewrite(self, stream: int, entries: Sequence[LogEntry]) -> None:
+        """Put these in the place of others, and drop all snapshots of the stream."""
+        with self._turn:
+            self._fail()
+            log = list(self._logs[self._known(stream).number])
+            for one in entries:
+                check_entry(one)
+                if one.seq > len(log):
+                    raise WrongEvent(f"entry: expected one that is there, got number {one.seq}")
+                log[one.seq - 1] = one
+            self._logs[stream], self._snapshots[stream] = log, {}
+
+    def compact(self) -> None:
+        """Nothing to give back."""
+
+    def rest(self) -> None:
+        """Nothing to do."""
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _known(self, stream: int) -> StoredStream:
+        if stream not in self._streams:
+            raise unknown_stream(stream)
+        return self._streams[stream]
+
+    def _fail(self) -> None:
+        if self.failure is not None:
+            raise self.failure

@@ -1,0 +1,336 @@
+"""Checks that every store must pass: `check_store(make)` runs all of them, each on a store of its own.
+
+In pytest, parametrise over `STORE_CHECKS` to have each named.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+from breakeven.errors import BreakevenError, DuplicateId, InvalidInput, WrongEvent
+from breakeven.store import LogEntry, SecondWriter, Store, StoredSnapshot, StoreError, UnknownStream, Writer
+
+MakeStore = Callable[[], Store]
+"""A function that makes a new, empty store for every check."""
+StoreCheck = Callable[[Store], None]
+
+STORE_CHECKS: list[StoreCheck] = []
+"""All checks, in the order in which they run; each takes a new store."""
+
+MORE_THAN_A_PAGE = 2345
+
+
+def check_store(make: MakeStore) -> list[str]:
+    """Run every check on stores that `make` gives, which are closed afterwards; the names of those run.
+
+    >>> from breakeven.testing import MemoryStore
+    >>> "an_id_counts_once_for_ever" in check_store(MemoryStore)
+    True
+    """
+    for one in STORE_CHECKS:
+        store = make()
+        try:
+            one(store)
+        except AssertionError as failure:
+            raise AssertionError(f"{one.__name__}: {failure}") from failure
+        finally:
+            store.close()
+    return [one.__name__ for one in STORE_CHECKS]
+
+
+def store_check(body: StoreCheck) -> StoreCheck:
+    """Make a function a check."""
+    STORE_CHECKS.append(body)
+    return body
+
+
+def entry(stream: int, seq: int, *, kind: str = "Told", id: str | None = None, body: bytes = b"") -> LogEntry:
+    """An entry that differs from others of its stream."""
+    return LogEntry(stream, seq, 1e9 + seq / 3, "ann", kind, id, body or b"%d of %d\x00\xff" % (seq, stream))
+
+
+def arrival(stream: int, seq: int, id: str) -> LogEntry:
+    """The arrival of an id."""
+    return entry(stream, seq, kind="Arrived", id=id)
+
+
+def begun(store: Store, entries: int = 0, name: str = "clinic") -> int:
+    """A new stream with some entries; its number."""
+    stream = store.create_stream(name, b"\x00config\xff", at=1.5).number
+    if entries:
+        store.append([entry(stream, seq) for seq in range(1, entries + 1)])
+    return stream
+
+
+@contextmanager
+def refusing(kind: type[BreakevenError], words: str) -> Iterator[None]:
+    """Expect an error of this class with these words."""
+    message = None
+    try:
+        yield
+    except kind as error:
+        message = str(error)
+    assert message is not None, f"expected {kind.__name__}, nothing was raised"
+    assert words in message, f"the message lacks {words!r}: {message}"
+
+
+# -- streams -------------------------------------------------------------------------------------------
+
+
+@store_check
+def streams_are_kept_as_they_were_made(store: Store) -> None:
+    """With their names, configurations and times, in the order of their making."""
+    made = [store.create_stream(name, name.encode(), at=i / 3) for i, name in enumerate("cba")]
+    assert store.streams() == made
+    assert store.stream("b") == made[1]
+    assert len({one.number for one in made}) == 3
+
+
+@store_check
+def a_name_belongs_to_one_stream(store: Store) -> None:
+    """A second one is refused, and an unknown one too."""
+    begun(store)
+    with refusing(DuplicateId, "name: expected one that no stream of this store has"):
+        begun(store)
+    with refusing(UnknownStream, "stream: expected one of this store, got 'surgery'"):
+        store.stream("surgery")
+    with refusing(InvalidInput, "name: expected text"):
+        store.create_stream("", b"", at=0.0)
+    assert len(store.streams()) == 1
+
+
+@store_check
+def a_closed_stream_takes_no_more(store: Store) -> None:
+    """What it has stays."""
+    stream = begun(store, 2)
+    store.close_stream(stream, at=7.25)
+    with refusing(WrongEvent, "which is closed"):
+        store.append([entry(stream, 3)])
+    assert store.stream("clinic").closed == 7.25
+    assert store.last(stream) == 2
+    with refusing(UnknownStream, "stream: expected one of this store"):
+        store.close_stream(99, at=0.0)
+
+
+@store_check
+def a_store_has_an_id_of_its_own(store: Store) -> None:
+    """The same whenever it is asked."""
+    assert store.id
+    assert store.id == store.id
+
+
+# -- the log -------------------------------------------------------------------------------------------
+
+
+@store_check
+def entries_come_back_as_they_went_in(store: Store) -> None:
+    """Every field to the bit, in order, also many of them."""
+    stream, other = begun(store), begun(store, 3, "other")
+    gone_in = [entry(stream, seq) for seq in range(1, MORE_THAN_A_PAGE)]
+    gone_in[4] = LogEntry(
+        stream, 5, 0.1 + 0.2, "Ångström", "Arrived", "Grippe é\n\t'\"\\ 漢 😀", bytes(range(256))
+    )
+    gone_in[5] = LogEntry(stream, 6, -1e-7, "x" * 250, "Fitted", None, b"\x00" * 100_000)
+    store.append(gone_in[:1])
+    store.append(gone_in[1:40])
+    store.append(gone_in[40:])
+    assert list(store.entries(stream)) == gone_in
+    assert [one.seq for one in store.entries(other)] == [1, 2, 3]
+    assert store.last(stream) == len(gone_in)
+
+
+@store_check
+def a_part_of_the_log_can_be_read(store: Store) -> None:
+    """From after a number, up to a number, at the edge of a page, and past the end."""
+    stream = begun(store, MORE_THAN_A_PAGE)
+    for after, upto in ((0, 0), (0, 1), (5, 9), (1000, 2000), (999, 2001), (2340, None), (9999, None)):
+        end = MORE_THAN_A_PAGE if upto is None else upto
+        seqs = [one.seq for one in store.entries(stream, after, upto)]
+        assert seqs == list(range(after + 1, end + 1)), (after, upto)
+
+
+@store_check
+def an_empty_stream_has_no_entries(store: Store) -> None:
+    """And neither has one that does not exist."""
+    stream = begun(store)
+    assert (store.last(stream), list(store.entries(stream)), store.snapshot(stream)) == (0, [], None)
+    assert (store.last(99), list(store.entries(99)), store.find(99, "Ann")) == (0, [], None)
+
+
+@store_check
+def a_number_belongs_to_one_entry(store: Store) -> None:
+    """The fence: who writes a number that is taken is refused, and nothing has changed."""
+    stream = begun(store, 3)
+    with refusing(SecondWriter, "which is taken: somebody else writes to this stream; read it anew"):
+        store.append([entry(stream, 3, body=b"another")])
+    with refusing(SecondWriter, "which is taken"):
+        store.append([entry(stream, 4), entry(stream, 4)])
+    assert [one.body for one in store.entries(stream)] == [entry(stream, seq).body for seq in (1, 2, 3)]
+    store.append([entry(stream, 4)])
+
+
+@store_check
+def a_gap_is_refused(store: Store) -> None:
+    """And a log begins with number 1."""
+    stream = begun(store)
+    with refusing(WrongEvent, f"entry: expected number 1 of stream {stream}, got 2: a gap"):
+        store.append([entry(stream, 2)])
+    with refusing(WrongEvent, "expected number 2"):
+        store.append([entry(stream, 1), entry(stream, 3)])
+    with refusing(InvalidInput, "seq: expected a whole number of at least 1"):
+        store.append([entry(stream, 0)])
+    assert store.last(stream) == 0
+
+
+@store_check
+def several_entries_are_written_all_or_none(store: Store) -> None:
+    """Also those of several streams."""
+    one, two = begun(store, 2), begun(store, 2, "other")
+    with refusing(SecondWriter, "which is taken"):
+        store.append([entry(one, 3), entry(one, 4), entry(two, 2)])
+    with refusing(UnknownStream, "stream: expected one of this store"):
+        store.append([entry(one, 3), entry(99, 1)])
+    assert (store.last(one), store.last(two)) == (2, 2)
+    store.append([entry(one, 3), entry(two, 3), entry(one, 4)])
+    assert (store.last(one), store.last(two)) == (4, 3)
+    store.append([])
+
+
+@store_check
+def an_id_counts_once_for_ever(store: Store) -> None:
+    """It is found however many came since, and refused a second time; in another stream it is another's."""
+    stream, other = begun(store), begun(store, 0, "other")
+    store.append([arrival(stream, 1, "Ann"), entry(stream, 2, id="Ann"), entry(stream, 3, id="Ann")])
+    store.append([entry(stream, seq) for seq in range(4, 1500)])
+    found = store.find(stream, "Ann")
+    assert found == arrival(stream, 1, "Ann")
+    assert store.find(stream, "Ben") is None
+    assert store.find(other, "Ann") is None
+    with refusing(DuplicateId, "id: expected one that has not arrived in this stream"):
+        store.append([arrival(stream, 1500, "Ann")])
+    with refusing(DuplicateId, "id: expected one that has not arrived in this stream"):
+        store.append([arrival(stream, 1500, "Ben"), arrival(stream, 1501, "Ben")])
+    assert store.find(stream, "Ben") is None
+    store.append([arrival(stream, 1500, "Ben"), arrival(other, 1, "Ann")])
+
+
+@store_check
+def what_cannot_be_stored_is_refused(store: Store) -> None:
+    """By every store alike: what one database would take, another would not."""
+    stream = begun(store)
+    for bad in ("", "a\0b", "x" * 251, "\ud800"):
+        with refusing(InvalidInput, "id: expected text"):
+            store.append([arrival(stream, 1, bad)])
+    assert store.find(stream, "a\0b") is None
+    with refusing(InvalidInput, "at: expected a finite number"):
+        store.append([LogEntry(stream, 1, float("nan"), "ann", "Told", None, b"")])
+    with refusing(InvalidInput, "body: expected bytes"):
+        store.append([LogEntry(stream, 1, 0.0, "ann", "Told", None, "text")])  # type: ignore[arg-type]
+    assert store.last(stream) == 0
+
+
+# -- snapshots -----------------------------------------------------------------------------------------
+
+
+def _snapshot(stream: int, seq: int, body: bytes = b"\x00state\xff") -> StoredSnapshot:
+    return StoredSnapshot(stream, seq, seq / 3, "0.1.0", body)
+
+
+@store_check
+def snapshots_are_kept_as_they_were_given(store: Store) -> None:
+    """The latest, and each by its number; a second one after the same entry takes its place."""
+    stream = begun(store, 9)
+    for seq in (2, 9, 5):
+        store.keep_snapshot(_snapshot(stream, seq))
+    assert store.snapshot(stream) == _snapshot(stream, 9)
+    assert store.snapshot(stream, 5) == _snapshot(stream, 5)
+    assert store.snapshot(stream, 4) is None
+    store.keep_snapshot(_snapshot(stream, 5, b"anew"))
+    assert store.snapshot(stream, 5) == _snapshot(stream, 5, b"anew")
+    assert store.snapshot_numbers(stream) == [2, 5, 9]
+
+
+@store_check
+def a_snapshot_is_of_an_entry_that_is_there(store: Store) -> None:
+    """A snapshot ahead of the log would be a promise that nobody made."""
+    stream = begun(store, 3)
+    for seq in (0, 4):
+        with refusing(WrongEvent, "snapshot: expected one of an entry that is there"):
+            store.keep_snapshot(_snapshot(stream, seq))
+
+
+@store_check
+def old_snapshots_can_be_dropped_and_entries_stay(store: Store) -> None:
+    """The latest are kept."""
+    stream = begun(store, 9)
+    for seq in (2, 5, 9):
+        store.keep_snapshot(_snapshot(stream, seq))
+    assert store.drop_snapshots(stream, keep=1) == 2
+    store.compact()
+    assert store.snapshot_numbers(stream) == [9]
+    assert store.drop_snapshots(stream, keep=0) == 1
+    assert store.last(stream) == 9
+
+
+@store_check
+def rewriting_keeps_numbers_and_drops_snapshots(store: Store) -> None:
+    """Content is erased in place; a number that is not there is refused, and then nothing is rewritten."""
+    stream, other = begun(store), begun(store, 1, "other")
+    store.append([arrival(stream, 1, "Ann"), entry(stream, 2), entry(stream, 3)])
+    store.keep_snapshot(_snapshot(stream, 3))
+    store.keep_snapshot(_snapshot(other, 1))
+    gone = LogEntry(stream, 1, 5.0, "boss", "Erased", None, b"")
+    with refusing(WrongEvent, "entry: expected one that is there, got number 4"):
+        store.rewrite(stream, [gone, entry(stream, 4)])
+    assert store.find(stream, "Ann") is not None
+    store.rewrite(stream, [gone])
+    store.compact()
+    assert list(store.entries(stream)) == [gone, entry(stream, 2), entry(stream, 3)]
+    assert (store.find(stream, "Ann"), store.snapshot(stream)) == (None, None)
+    assert store.snapshot(other) is not None
+    store.append([entry(stream, 4)])
+
+
+# -- many at once --------------------------------------------------------------------------------------
+
+
+@store_check
+def many_threads_write_and_read_at_once(store: Store) -> None:
+    """Through one writer: every answered entry is there, each once, and readers see whole prefixes."""
+    streams = [begun(store, 0, f"stream {i}") for i in range(8)]
+    seen: list[bool] = []
+
+    def send(writer: Writer, stream: int) -> None:
+        for seq in range(1, 26):
+            writer.write([arrival(stream, seq, f"case {seq}")])
+            seen.append([one.seq for one in store.entries(stream)] == list(range(1, seq + 1)))
+
+    with Writer(store) as writer:
+        threads = [Thread(target=send, args=(writer, stream)) for stream in streams]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert seen == [True] * 200
+    assert [store.last(stream) for stream in streams] == [25] * 8
+
+
+@store_check
+def after_a_refused_write_a_stream_waits_until_it_is_read_anew(store: Store) -> None:
+    """Others go on; and so does it, once it is resumed."""
+    one, two = begun(store, 2), begun(store, 2, "other")
+    with Writer(store) as writer:
+        with refusing(SecondWriter, "read it anew"):
+            writer.write([entry(one, 2)])
+        with refusing(SecondWriter, "read it anew"):
+            writer.write([entry(one, 3)])
+        with refusing(SecondWriter, "read it anew"):
+            writer.barrier(one)
+        writer.write([entry(two, 3)])
+        writer.barrier(two)
+        writer.resume(one)
+        writer.write([entry(one, 3)])
+        writer.barrier(one)
+    assert (store.last(one), store.last(two)) == (3, 3)
+    with refusing(StoreError, "writer: expected one that is open"):
+        writer.write([entry(one, 4)])
