@@ -147,6 +147,18 @@ def test_money_ends_at_the_bill(run):
     assert no_one.y[-1] == pytest.approx(first_rows(run.cases, run.options)[-1].total)
 
 
+def test_money_over_time_ends_at_the_bill_of_labellers_too():
+    asked = run_of(smooth(40), cost=None, labeller=["nurse:0.2:0.5", "mri:1:0.1"])
+    everyone = charts_of(asked)["money"].lines[1]
+    cheapest = first_rows(asked.cases, asked.options)[0]
+    assert (everyone.label, everyone.y[-1]) == (cheapest.name, pytest.approx(cheapest.total))
+
+
+def test_a_short_stream_is_not_cut():
+    words = "The stream is too short to be cut into stretches: all 20 cases are one."
+    assert words in words_of(run_of(smooth(20), cost=0.5))
+
+
 def test_errors_are_those_of_unlabelled_cases(run):
     (means,) = charts_of(run)["error-where-nobody-asked-over-time"].lines
     unlabelled = run.decisions.collect().filter(~pl.col("wants_label"))

@@ -67,6 +67,16 @@ def _everyone(cases: Cases, options: Options) -> list[BillRow]:
     return sorted(rows, key=lambda row: row.total)
 
 
+def everyone_so_far(cases: Cases, options: Options) -> tuple[str, Array]:
+    """The name of labelling everyone, by the cheapest labeller, and what it has cost after every case."""
+    name = _everyone(cases, options)[0].name
+    draws = labeller_draws(options, len(cases))
+    if draws is None:
+        return name, np.cumsum(cases.label_costs(options.cost))
+    one, errors = options.labellers[name.removeprefix(f"{EVERYONE}: ")], options.errors
+    return name, np.cumsum(one.cost + errors.unit * counted(one.noise_std * draws, errors.level))
+
+
 def without_labels(labels: Array, level: float) -> float:
     """The errors of the best single answer, known only afterwards.
 

@@ -5,10 +5,11 @@ A label that refuted the belief is marked where that was found.
 
 import polars as pl
 
-from breakeven.tables.billing import errors_without_labels, name_of
+from breakeven.tables.billing import errors_without_labels, everyone_so_far, name_of
 from breakeven.tables.pictures import (
     STD_95,
     UNLABELLED,
+    cases_in_words,
     figure_of,
     line_through,
     rows_to_draw,
@@ -17,7 +18,7 @@ from breakeven.tables.pictures import (
 from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
 from breakeven.values import Chart, Figure, Mark, Refuted, Section, Standing
-from breakeven.values.bill import EVERYONE, NO_ONE
+from breakeven.values.bill import NO_ONE
 
 STRETCHES, CASES_A_STRETCH = 10, 20  # at most so many, of at least so many cases
 LABELLED_SHARE, UNASKED_ERROR, HELD = "labels bought", "error where nobody asked", "95% intervals held"
@@ -29,9 +30,10 @@ def over_time(run: TableRun) -> Section:
     marks = [Mark(float(one.round), "belief refuted") for one in run.refuted]
     figures: list[Figure | None] = [_money(run, marks)]
     figures += [_chart(run, found, name, marks) for name in (LABELLED_SHARE, UNASKED_ERROR, HELD)]
-    text = [
-        f"The stream in {found.height} stretches of about {found['cases'][0]:,} cases, one after the other."
-    ]
+    count = cases_in_words(found["cases"][0])
+    text = [f"The stream in {found.height} stretches of about {count}, one after the other."]
+    if found.height == 1:
+        text = [f"The stream is too short to be cut into stretches: all {count} are one."]
     if found[HELD].null_count() < found.height:
         text.append(
             "The 95% interval of every case was made before its label was looked at; 95 in 100 should hold "
@@ -49,18 +51,19 @@ def _money(run: TableRun, marks: list[Mark]) -> Figure:
     table = run.decisions.with_columns(case=pl.row_index() + 1)
     spend = (pl.col("cost") * pl.col("wants_label")).cum_sum()
     errors = run.options.errors
+    everyone, so_far = everyone_so_far(run.cases, run.options)
     without = pl.lit(pl.Series(errors_without_labels(run.cases.labels, errors.level)))
     sums = table.select(
         "case",
         spend.alias("spent on labels"),
         (spend + errors.unit * pl.col("error").cum_sum()).alias("total"),
-        pl.col("cost").cum_sum().alias(EVERYONE),
+        pl.lit(pl.Series(so_far)).alias(everyone),
         (errors.unit * without.cum_sum()).alias(NO_ONE),
     )
     some, name = rows_to_draw(sums, len(run.cases), lines=4), name_of(run.options)
     lines = [
         line_through(name, some["case"], some["total"], remark="total"),
-        line_through(EVERYONE, some["case"], some[EVERYONE], remark="total"),
+        line_through(everyone, some["case"], some[everyone], remark="total"),
         line_through(NO_ONE, some["case"], some[NO_ONE], remark="total"),
         line_through(name, some["case"], some["spent on labels"], kind="dashed", remark="spent on labels"),
     ]

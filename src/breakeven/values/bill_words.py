@@ -142,7 +142,7 @@ def sweep_words(sweep: Sweep, rule: str, currency: str = "") -> list[str]:
     if sweep.break_even is None:
         return []
     said = break_even_words(sweep.break_even, rule, currency)
-    return said if sweep.ever_cheapest else [*said, f"At no cost that was run, {rule} is the cheapest way."]
+    return said if sweep.ever_cheapest else [*said, f"At no cost that was run is {rule} the cheapest way."]
 
 
 def _said(at: Crossing, between: str, above: str, below: str, currency: str) -> str:
