@@ -415,7 +415,7 @@ def test_a_folder_of_something_else_is_left_alone(capsys, cases, own):
             "cost: expected none beside labellers, who have costs, got 1.0",
         ),
         (("--labeller", "nurse:2"), "labeller: expected NAME:COST:NOISE, such as nurse:2:3.0, got 'nurse:2'"),
-        (("--cost", 1, "--budget", 0.5), "total: expected at least 1, the cost of one label, got 0.5"),
+        (("--cost", 1, "--budget", 0.5), "budget: expected at least 1, the cost of one label, got 0.5"),
         (("--cost", 1, "--audit", 1.5), "audit: expected a number in (0, 1), got 1.5"),
         (("--cost", 1, "--audit-bound", 3), "audit_bound: expected none without an audit, got 3.0"),
     ],

@@ -6,6 +6,7 @@ import pytest
 
 from breakeven import Check, from_table
 from breakeven.errors import InvalidInput
+from tests.tables.samples import smooth
 
 
 def table(shift):
@@ -23,9 +24,14 @@ def outcome(shift=0.0, **options):
 
 def test_the_bill_says_how_the_belief_stands():
     still, moved = outcome(check=0.1), outcome(3.0, check=0.1)
-    assert "The belief is consistent, by" in " ".join(still.notes)
+    assert (
+        f"{still.summary()['standing'].tests} labels have tested the belief, and none refuted it."
+        in still.notes
+    )
     assert still.summary()["standing"].alarms == 0
-    assert "It was refuted" in " ".join(moved.notes)
+    assert "tested the belief and refuted it 2 times; those since do not contradict it." in " ".join(
+        moved.notes
+    )
     assert moved.own_row.total < outcome(3.0).own_row.total
     assert "Check(Value(" in moved.bill.configuration
     assert "from breakeven import Check, Value" in moved.bill.configuration
@@ -44,3 +50,8 @@ def test_rules_it_is_compared_with_are_not_checked():
     names = {row.name: row for row in outcome(check=0.1, compare=True).rows}
     plain = {row.name: row for row in outcome(compare=True).rows}
     assert names["the paper's threshold"] == plain["the paper's threshold"]
+
+
+def test_a_belief_that_no_label_tested_is_not_called_consistent():
+    bill = from_table(smooth(2), label="y", cost=1.0, sweep=False)
+    assert "No label has tested the belief yet." in bill.notes

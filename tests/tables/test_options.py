@@ -68,6 +68,10 @@ def test_the_command_has_every_option_with_its_default_its_choices_and_a_help():
         ({"sweep": 1}, "sweep: expected True or False, got 1"),
         ({"delay": -1}, "delay: expected a whole number of at least 0, got -1"),
         ({"cost_column": "exam"}, r"cost: expected none beside the costs in 'exam', got 1\.0"),
+        (
+            {"cost": None, "labeller": {"nurse": {"cost": 2, "noise_std": 3}}},
+            "labeller: expected NAME:COST:NOISE, such as nurse:2:3.0, or Labellers by name, got {'nurse': ",
+        ),
         ({"type": "ward", "features": ["age"]}, "features: expected none beside a type"),
     ],
 )

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from breakeven.errors import UnknownId
-from breakeven.tables import from_table
+from breakeven.tables import from_table, reasons
 from breakeven.tables.reasons import why_section
 from tests.tables.samples import smooth, typed
 
@@ -64,6 +64,15 @@ def test_the_report_explains_a_labelled_case_one_that_was_not_and_the_closest_ca
         "**The closest call",
     ]
     assert "if a label cost" in section.text[3]
+
+
+def test_cases_without_ids_are_named_by_their_number_too(outcome):
+    assert "labelled cases are number " in outcome.bill.sections[-1].text[1]
+
+
+def test_the_closest_call_of_a_long_stream_is_that_of_the_cases_remembered(outcome, monkeypatch):
+    monkeypatch.setattr(reasons, "LOOKED_BACK", 40)
+    assert "**The closest call of the last 40 cases, number " in why_section(outcome.run)[0].text[3]
 
 
 def test_without_ids_cases_are_named_by_their_number(named):

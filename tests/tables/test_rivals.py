@@ -150,6 +150,15 @@ def test_the_break_even_costs_lie_between_runs_that_say_so():
     assert sweep.everyone[bills[buying.high]] > sweep.total[bills[buying.high]]
 
 
+def test_random_labels_everyone_too_where_the_money_is_enough():
+    cases, options = cases_of(smooth(40), cost=1e-6)
+    found = rivals.OneCost(1.0).done(
+        rivals.Task(cases=cases, sample=cases, options=options), rivals.Runner()
+    )
+    assert found.own.labels == 40
+    assert found.at_random == found.everyone
+
+
 def test_long_tables_are_swept_on_an_even_part_of_their_cases_and_that_is_said():
     outcome = bill_of(smooth(150), cost=0.5, sweep=True, sweep_rows=60)
     assert (outcome.sweep.cases, outcome.sweep.of_cases) == (60, 150)
@@ -212,7 +221,7 @@ def test_an_error_over_there_is_one_here():
     refused = rivals.OneRule("x", options.but(rule="value", budget=0.1))
     with (
         workers.Crew(task, 2, lambda rounds: None, lambda: False) as crew,
-        pytest.raises(InvalidInput, match=r"total: expected at least 0.5, the cost of one label"),
+        pytest.raises(InvalidInput, match=r"budget: expected at least 0.5, the cost of one label"),
     ):
         list(crew.results([refused, refused]))
 

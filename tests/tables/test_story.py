@@ -6,6 +6,7 @@ import pytest
 
 from breakeven.rows import open_bill
 from breakeven.tables import pictures, story
+from breakeven.tables.billing import first_rows
 from breakeven.tables.continuation import configuration
 from breakeven.values.amounts import amount
 from tests.tables.samples import bill_of, run_of, smooth, typed
@@ -35,6 +36,17 @@ def words_of(run):
 
 def lines_of(chart):
     return {line.kind: line for line in chart.lines}
+
+
+def test_an_audit_says_of_which_cases_it_knows_nothing():
+    short = run_of(smooth(120), cost=0.2, budget=2.0, per=(0.4, 10), audit=0.1)
+    audit = short.learner.ledger.audit
+    said = next(words for words in story.about_limits(short) if words.startswith("Audit: "))
+    assert audit.stopped_at is not None
+    assert f"Audit: {audit.audited} of {audit.covers} cases that the rule declined" in said
+    assert f"From case {audit.stopped_at} on no audit could be paid, so it says nothing of the rest." in said
+    rich = next(words for words in story.about_limits(run_of(smooth(60), cost=0.2, audit=0.1)))
+    assert "says nothing" not in rich
 
 
 # -- what the bill is about ------------------------------------------------------------------------------
@@ -126,12 +138,25 @@ def test_charts_are_thinned_and_keep_the_last_case(monkeypatch):
 
 
 def test_money_ends_at_the_bill(run):
-    total, everyone, spend = charts_of(run)["money"].lines
+    total, everyone, no_one, spend = charts_of(run)["money"].lines
     ledger = run.learner.ledger
     error = run.decisions.collect()["error"].sum()
     assert spend.y[-1] == pytest.approx(ledger.label_spend)
     assert total.y[-1] == pytest.approx(ledger.label_spend + error)
     assert everyone.y[-1] == 75.0
+    assert no_one.y[-1] == pytest.approx(first_rows(run.cases, run.options)[-1].total)
+
+
+def test_money_over_time_ends_at_the_bill_of_labellers_too():
+    asked = run_of(smooth(40), cost=None, labeller=["nurse:0.2:0.5", "mri:1:0.1"])
+    everyone = charts_of(asked)["money"].lines[1]
+    cheapest = first_rows(asked.cases, asked.options)[0]
+    assert (everyone.label, everyone.y[-1]) == (cheapest.name, pytest.approx(cheapest.total))
+
+
+def test_a_short_stream_is_not_cut():
+    words = "The stream is too short to be cut into stretches: all 20 cases are one."
+    assert words in words_of(run_of(smooth(20), cost=0.5))
 
 
 def test_errors_are_those_of_unlabelled_cases(run):
@@ -213,7 +238,7 @@ def test_tables_beside_charts_are_short_whatever_the_run():
         tables = [figure.data for section in sections for figure in section.figures if figure.data.rows]
         assert [table.name for table in tables] == ["money", "labels-bought-over-time", "calibration"]
         assert all(len(table.rows) <= 30 for table in tables)
-        assert tables[0].columns == ["case", "spent on labels", "total", "label everyone"]
+        assert tables[0].columns == ["case", "spent on labels", "total", "label everyone", "label no one *"]
 
 
 def test_labels_that_are_all_alike_have_a_story():

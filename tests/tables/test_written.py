@@ -53,7 +53,7 @@ DECIMALS = {
     "either": (
         "a;y\n1,234;2\n2;3\n",
         {},
-        "got '1,234'; if '.' and ',' can be the decimal sign, say --decimal . or --decimal ,",
+        "one way only, got '1,234'; it is 1234 or 1.234; say --decimal . or --decimal ,",
     ),
     "mixed": (
         "a;y\n1.5;2\n2,5;3\n",

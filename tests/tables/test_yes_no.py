@@ -6,6 +6,7 @@ import pytest
 
 from breakeven import AveragedShares, TypeMeans, TypeShares, from_table
 from breakeven.errors import BreakevenError, InvalidInput
+from tests.tables.samples import bill_of, smooth
 
 CASES = 400
 
@@ -39,7 +40,7 @@ def test_the_bill_is_labels_plus_misses_plus_false_alarms():
     alarms = ((open_cases["label"] == 0.0) & (open_cases["prediction"] == 1.0)).sum()
     total = 0.2 * outcome.own_row.labels + 2.0 * misses + 0.5 * alarms
     assert outcome.own_row.total == pytest.approx(total)
-    assert f"There were {misses:,} and {alarms:,}." in outcome.notes[1]
+    assert f"Misses: {misses:,}; false alarms: {alarms:,}." in outcome.notes[1]
 
 
 WORDS = {
@@ -143,3 +144,11 @@ def test_rows_have_a_belief_for_yes_no_labels():
     outcome = from_table(frame, **asked)
     assert outcome.learner.belief.describe()["labels"] == "yes/no"
     assert type(from_table(frame, labels="yes/no", **asked).learner.belief) is AveragedShares
+
+
+def test_labelling_no_one_answers_yes_or_no():
+    frame = smooth(60).with_columns(y=pl.col("y") > 0.0)
+    for costs in ({}, {"miss_cost": 5.0, "false_alarm_cost": 1.0}):
+        notes = bill_of(frame, cost=0.1, labels="yes/no", **costs).notes
+        assert notes[0].startswith("* Answers yes for everyone, or no for everyone, whichever costs less.")
+        assert "Misses: " in notes[1]

@@ -21,8 +21,8 @@ from breakeven.cli.output import (
 from breakeven.errors import expect
 from breakeven.tables.options import labellers_of
 from breakeven.values import Labeller, Offer, best_offer, expected_error
-from breakeven.values.bill import ABOUT_NO_ONE, ABOUT_NO_ONE_UNEVEN, compared
-from breakeven.values.bill_words import break_even_words, headline
+from breakeven.values.bill import compared
+from breakeven.values.bill_words import about_no_one, headline, sweep_words
 
 if TYPE_CHECKING:
     from breakeven.planning.plan import Plan
@@ -160,8 +160,7 @@ def _own(found: "Plan") -> "BillRow":
 
 
 def _break_even(found: "Plan") -> list[str]:
-    assert found.sweep.break_even is not None
-    return break_even_words(found.sweep.break_even, "breakeven")
+    return sweep_words(found.sweep, "breakeven")
 
 
 def _words(found: "Plan") -> str:
@@ -215,13 +214,13 @@ def _errors(prospect: "Prospect") -> list[str]:
         return [
             "A labelled arrival counts as right; any other is answered yes or no. A miss counts as "
             f"{2.0 * errors.level:.3g} errors, a false alarm as {2.0 * (1.0 - errors.level):.3g}.",
-            ABOUT_NO_ONE if errors.even else ABOUT_NO_ONE_UNEVEN,
+            about_no_one(errors, yes_no=prospect.share is not None),
         ]
     if prospect.labellers:
         return [
             "Errors are against f: a labelled arrival is answered by the prediction that knows its label, "
             "any other by the prediction without.",
-            ABOUT_NO_ONE if errors.even else ABOUT_NO_ONE_UNEVEN,
+            about_no_one(errors, yes_no=prospect.share is not None),
         ]
     noise = amount(expected_error(errors.level) * prospect.noise_std)
     counted = (
@@ -236,7 +235,7 @@ def _errors(prospect: "Prospect") -> list[str]:
         "Errors are against labels, as in `breakeven simulate`: a labelled arrival counts as right, any "
         f"other is wrong by the distance from prediction to label{counted}. Noise alone would make a perfect "
         f"prediction wrong by {noise} on average.",
-        ABOUT_NO_ONE if errors.even else ABOUT_NO_ONE_UNEVEN,
+        about_no_one(errors, yes_no=prospect.share is not None),
     ]
 
 

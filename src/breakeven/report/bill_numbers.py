@@ -148,6 +148,8 @@ def _worded(bill: Bill, sweep: Sweep, place: int, start: int) -> dict[str, str]:
         how = f"{money(abs(saved), bill.currency)} {'less' if saved > 0 else 'more'}"
         than = f"{how}{f' ({share})' if share else ''} than the cheapest simple way, {doing(way)}"
     here = ", your cost" if place == start else ""
+    if sweep.cases < sweep.of_cases:
+        here += f", on {sweep.cases:,} of the cases"
     random = sweep.at_random[place]
     return {
         "labels": shown(sweep.labels[place]),

@@ -67,14 +67,29 @@ def _everyone(cases: Cases, options: Options) -> list[BillRow]:
     return sorted(rows, key=lambda row: row.total)
 
 
+def everyone_so_far(cases: Cases, options: Options) -> tuple[str, Array]:
+    """The name of labelling everyone, by the cheapest labeller, and what it has cost after every case."""
+    name = _everyone(cases, options)[0].name
+    draws = labeller_draws(options, len(cases))
+    if draws is None:
+        return name, np.cumsum(cases.label_costs(options.cost))
+    one, errors = options.labellers[name.removeprefix(f"{EVERYONE}: ")], options.errors
+    return name, np.cumsum(one.cost + errors.unit * counted(one.noise_std * draws, errors.level))
+
+
 def without_labels(labels: Array, level: float) -> float:
     """The errors of the best single answer, known only afterwards.
 
     >>> without_labels(np.array([0.0, 0.0, 0.0, 4.0]), EVEN), without_labels(np.array([0.0, 4.0]), 0.75)
     (4.0, 2.0)
     """
+    return float(errors_without_labels(labels, level).sum())
+
+
+def errors_without_labels(labels: Array, level: float) -> Array:
+    """The error of the best single answer at every case."""
     best = np.median(labels) if level == EVEN else np.quantile(labels, level, method="inverted_cdf")
-    return float(counted(labels - best, level).sum())
+    return counted(labels - best, level)
 
 
 def cost_of_all(cases: Cases, options: Options) -> float:

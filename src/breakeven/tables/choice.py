@@ -12,7 +12,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from breakeven.errors.expect import shown
-from breakeven.rows.reading import PLAIN_WRITING, Kind, Writing, complaint
+from breakeven.rows.reading import PLAIN_WRITING, DecimalSign, Kind, Writing, complaint
 from breakeven.rows.row import Column, Columns, Feature
 from breakeven.rows.times import DateOrder, spelled, telling_parts
 from breakeven.tables import kinds
@@ -324,16 +324,17 @@ def _values(source: TableSource, column: pl.Series, role: Role, before: int) -> 
         return values
     expected, hint = complaint(column[bad], role.kind, role.writing)
     if role.kind == "number" and kinds.is_text(column.dtype) and ("," in column[bad] or "." in column[bad]):
-        expected, hint = _about_decimals(source, column, role.writing, expected, hint)
+        expected, hint = _about_decimals(source, column, column[bad], role.writing, (expected, hint))
     source.refuse(
         expected, shown(column[bad]), row=before + bad + 1, column=role.column, hint=hint or role.hint
     )
 
 
 def _about_decimals(
-    source: TableSource, column: pl.Series, writing: Writing, expected: str, hint: str
+    source: TableSource, column: pl.Series, came: str, writing: Writing, else_: tuple[str, str]
 ) -> tuple[str, str]:
     """What was expected of a number with a point or a comma in it, and the decimal sign that may be meant."""
+    expected, hint = else_
     signs = [sign for sign in kinds.decimal_signs(column) if sign != writing.decimal]
     if not signs and not kinds.decimal_signs(column):
         return (
@@ -345,9 +346,21 @@ def _about_decimals(
         return expected, f"write decimals with a point, or say {ways}"
     if writing.decimal is None and signs == ["."]:
         return expected, f"write thousands without a sign, or say {ways}"
+    if len(signs) == 1:
+        return expected, f"if {signs[0]!r} can be the decimal sign, say {ways}"
     if signs:
-        return expected, f"if {' and '.join(map(repr, signs))} can be the decimal sign, say {ways}"
+        return f"{expected} that can be read in one way only", f"it is {_readings(came, signs)}; say {ways}"
     return expected, hint
+
+
+def _readings(came: str, signs: list[DecimalSign]) -> str:
+    """What a number such as 1,234 is, with each of these signs before its decimals.
+
+    >>> _readings("1,234", [".", ","])
+    '1234 or 1.234'
+    """
+    found = (kinds.read_column(pl.Series([came]), "number", Writing(decimal=sign))[0] for sign in signs)
+    return " or ".join(f"{one[0]:.15g}" for one in found)
 
 
 def _without_empty_rows(source: TableSource, frame: pl.DataFrame) -> pl.DataFrame:

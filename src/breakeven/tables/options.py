@@ -49,7 +49,9 @@ class Options(Struct, frozen=True, kw_only=True):
     breakeven.errors.InvalidInput: cost: expected a positive, finite number, got -1
     """
 
-    label: Annotated[str, Meta(description="The column of labels; they are numbers.", extra=COLUMN)]
+    label: Annotated[
+        str, Meta(description="The column of labels; they are numbers, or yes and no.", extra=COLUMN)
+    ]
     cost: Annotated[Number, Meta(description="What a label costs.")] = None
     features: Annotated[
         tuple[str, ...] | None,
@@ -409,6 +411,8 @@ def _as_words(labellers: Any) -> tuple[str, ...]:
     (('nurse:2.0:3.0',), ('mri:50:0.5',))
     """
     if isinstance(labellers, Mapping):
+        if not all(isinstance(one, Labeller) for one in labellers.values()):
+            expect.refuse("labeller", "NAME:COST:NOISE, such as nurse:2:3.0, or Labellers by name", labellers)
         return tuple(f"{name}:{one.cost!r}:{one.noise_std!r}" for name, one in labellers.items())
     some = [labellers] if isinstance(labellers, str) else expect.rows("labeller", labellers)
     if not some:

@@ -19,6 +19,7 @@ from breakeven.tables.faults import OptionWords, as_argument
 from breakeven.tables.over_time import about_trust, stretches, warnings
 from breakeven.tables.pictures import costs_differ
 from breakeven.tables.reasons import why_section
+from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.rivals import ABOUT_RULES
 from breakeven.tables.run import TableRun
 from breakeven.tables.story import (
@@ -34,15 +35,13 @@ from breakeven.tables.story import (
 from breakeven.values import Bill, BillRow, Explanation, Sweep
 from breakeven.values.amounts import amount, listed
 from breakeven.values.bill import (
-    ABOUT_NO_ONE,
-    ABOUT_NO_ONE_UNEVEN,
     Comparison,
     CostPoint,
     compared,
     mean_row,
     sweep_of,
 )
-from breakeven.values.bill_words import break_even_words, headline, rests_on
+from breakeven.values.bill_words import about_no_one, headline, rests_on, sweep_words
 from breakeven.values.showing import columns_table, page_written, plotted
 
 FIGURES = ("labels", "spend", "mean error", "total")  # of a way, as they are shown
@@ -149,9 +148,9 @@ class Outcome:
     @property
     def break_even(self) -> list[str]:
         """The break-even costs in words; none where no other costs were run."""
-        if (sweep := self.sweep) is None or sweep.break_even is None:
+        if (sweep := self.sweep) is None:
             return []
-        return break_even_words(sweep.break_even, self.own_row.name, self.run.options.currency)
+        return sweep_words(sweep, self.own_row.name, self.run.options.currency)
 
     @property
     def rests_on(self) -> str:
@@ -193,7 +192,7 @@ class Outcome:
     def notes(self) -> list[str]:
         """How to read the bill."""
         run = self.run
-        said = [ABOUT_NO_ONE if run.options.errors.even else ABOUT_NO_ONE_UNEVEN, about_errors(run)]
+        said = [about_no_one(run.options.errors, yes_no=says_yes_no(run.learner)), about_errors(run)]
         said += [f"`{row.name}` {ABOUT_RULES[row.name]}." for row in self.more if row.name in ABOUT_RULES]
         if run.options.delay:
             said.append(

@@ -5,10 +5,11 @@ A label that refuted the belief is marked where that was found.
 
 import polars as pl
 
-from breakeven.tables.billing import name_of
+from breakeven.tables.billing import errors_without_labels, everyone_so_far, name_of
 from breakeven.tables.pictures import (
     STD_95,
     UNLABELLED,
+    cases_in_words,
     figure_of,
     line_through,
     rows_to_draw,
@@ -17,7 +18,7 @@ from breakeven.tables.pictures import (
 from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
 from breakeven.values import Chart, Figure, Mark, Refuted, Section, Standing
-from breakeven.values.bill import EVERYONE
+from breakeven.values.bill import NO_ONE
 
 STRETCHES, CASES_A_STRETCH = 10, 20  # the most stretches, and the least cases in one
 LABELLED_SHARE, UNASKED_ERROR, HELD = "labels bought", "error where nobody asked", "95% intervals held"
@@ -29,13 +30,14 @@ def over_time(run: TableRun) -> Section:
     marks = [Mark(float(one.round), "belief refuted") for one in run.refuted]
     figures: list[Figure | None] = [_money(run, marks)]
     figures += [_chart(run, found, name, marks) for name in (LABELLED_SHARE, UNASKED_ERROR, HELD)]
-    text = [
-        f"The stream in {found.height} stretches of about {found['cases'][0]:,} cases, one after the other."
-    ]
+    count = cases_in_words(found["cases"][0])
+    text = [f"The stream in {found.height} stretches of about {count}, one after the other."]
+    if found.height == 1:
+        text = [f"The stream is too short to be cut into stretches: all {count} are one."]
     if found[HELD].null_count() < found.height:
         text.append(
-            "An interval was made before its label was looked at, labelled or not; 95 in 100 should "
-            "hold theirs."
+            "The 95% interval of every case was made before its label was looked at; 95 in 100 should hold "
+            "their label."
         )
     standing = run.learner.ledger.standing
     if standing is not None:
@@ -48,16 +50,21 @@ def _money(run: TableRun, marks: list[Mark]) -> Figure:
     """Sums so far, at some of the cases."""
     table = run.decisions.with_columns(case=pl.row_index() + 1)
     spend = (pl.col("cost") * pl.col("wants_label")).cum_sum()
+    errors = run.options.errors
+    everyone, so_far = everyone_so_far(run.cases, run.options)
+    without = pl.lit(pl.Series(errors_without_labels(run.cases.labels, errors.level)))
     sums = table.select(
         "case",
         spend.alias("spent on labels"),
-        (spend + run.options.errors.unit * pl.col("error").cum_sum()).alias("total"),
-        pl.col("cost").cum_sum().alias(EVERYONE),
+        (spend + errors.unit * pl.col("error").cum_sum()).alias("total"),
+        pl.lit(pl.Series(so_far)).alias(everyone),
+        (errors.unit * without.cum_sum()).alias(NO_ONE),
     )
-    some, name = rows_to_draw(sums, len(run.cases), lines=3), name_of(run.options)
+    some, name = rows_to_draw(sums, len(run.cases), lines=4), name_of(run.options)
     lines = [
         line_through(name, some["case"], some["total"], remark="total"),
-        line_through(EVERYONE, some["case"], some[EVERYONE], remark="total"),
+        line_through(everyone, some["case"], some[everyone], remark="total"),
+        line_through(NO_ONE, some["case"], some[NO_ONE], remark="total"),
         line_through(name, some["case"], some["spent on labels"], kind="dashed", remark="spent on labels"),
     ]
     unit = f" ({run.options.currency})" if run.options.currency else ""
@@ -126,10 +133,24 @@ def _chart(run: TableRun, found: pl.DataFrame, name: str, marks: list[Mark]) -> 
 
 
 def about_trust(standing: Standing) -> str:
-    """What the labels that tested the belief say of it."""
-    said = f"The belief is {standing.words}, by {standing.tests:,} labels that tested it."
-    times = "once" if standing.alarms == 1 else f"{standing.alarms:,} times"
-    return f"{said} It was refuted {times} on the way, and gave way." if standing.alarms else said
+    """What the labels that tested the belief say of it.
+
+    >>> about_trust(Standing(tests=68, evidence=0.3)), about_trust(Standing())
+    ('68 labels have tested the belief, and none refuted it.', 'No label has tested the belief yet.')
+    """
+    if not standing.tests:
+        return "No label has tested the belief yet."
+    labels = "1 label has" if standing.tests == 1 else f"{standing.tests:,} labels have"
+    said = f"{labels} tested the belief"
+    if standing.alarms:
+        said += f" and refuted it {'once' if standing.alarms == 1 else f'{standing.alarms:,} times'}"
+    if standing.state == "refuted":
+        return f"{said}; whether what it did about that is enough is not known yet."
+    if standing.state == "in doubt":
+        return f"{said}; by the last of them it is in doubt."
+    return (
+        f"{said}; those since do not contradict it." if standing.alarms else f"{said}, and none refuted it."
+    )
 
 
 def refuted_in_words(one: Refuted) -> str:
@@ -152,7 +173,7 @@ def warnings(run: TableRun) -> list[str]:
     last, times = run.refuted[-1], len(run.refuted)
     how_often = "" if times == 1 else f" {times:,} times, last"
     now = (
-        "That has not held yet: be careful with its predictions."
+        "Whether that is enough is not known yet: be careful with its predictions."
         if standing.state == "refuted"
         else "Labels since then do not contradict it."
     )

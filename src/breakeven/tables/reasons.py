@@ -33,9 +33,14 @@ def _chosen(run: TableRun) -> list[tuple[str, int]]:
     chosen = {
         "The last case that was labelled": last.filter("wants_label")["place"].tail(1).to_list(),
         "The last case that was not labelled": last.filter(~pl.col("wants_label"))["place"].tail(1).to_list(),
-        "The closest call": near["place"].head(1).to_list(),
+        _closest(most, len(run.cases)): near["place"].head(1).to_list(),
     }
     return [(words, place) for words, places in chosen.items() for place in places]
+
+
+def _closest(looked_at: int, cases: int) -> str:
+    """What the closest call is called: only the last cases are still remembered in a long stream."""
+    return "The closest call" if looked_at == cases else f"The closest call of the last {looked_at:,} cases"
 
 
 def _explained(run: TableRun, place: int, *, ids: bool) -> Explanation:
@@ -47,7 +52,7 @@ def _explained(run: TableRun, place: int, *, ids: bool) -> Explanation:
 
 def _by_number(run: TableRun, case: SimilarCase) -> SimilarCase:
     """A case by its number in the order of arrival."""
-    if case.id is None or run.cases.ids is None:
+    if case.id is None:
         return case
-    place = run.cases.ids.index_of(case.id)
+    place = int(case.id) - 1 if run.cases.ids is None else run.cases.ids.index_of(case.id)
     return replace(case, id=None if place is None else f"number {place + 1:,}")

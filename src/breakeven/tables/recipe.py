@@ -162,8 +162,16 @@ def make_rule(options: Options, cases: Cases) -> Rule:
     if options.audit is not None:
         rule = _audited(rule, options.audit, cases, options)
     if options.budget is not None or options.per is not None:
+        _check_pays(options, cases)
         rule = Budget(rule, total=options.budget, per=options.per)
     return rule
+
+
+def _check_pays(options: Options, cases: Cases) -> None:
+    """Raise unless the budget pays for the first label; the message has the name of the option."""
+    cost = float(cases.label_costs(options.base_cost)[0])
+    if options.budget is not None and options.budget < cost:
+        expect.refuse("budget", f"at least {cost:g}, the cost of one label", options.budget)
 
 
 def _audited(rule: Rule, rate: float, cases: Cases, options: Options) -> Rule:

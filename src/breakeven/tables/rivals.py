@@ -104,11 +104,19 @@ class OneCost(Struct, frozen=True):
         """Our bill and that of the simple ways."""
         cases, options = at_other_cost(task.sample, task.options, self.factor)
         own = runner.run(cases, affordable(cases, options, options.budget), task.seeds)
-        at_random = None
-        if options.rule != "random" and own.learner.ledger.labels < len(cases):
-            asked = at_random_for(cases, options, task.seeds, _spend(own))
-            at_random = row_of(runner.run(cases, asked, task.seeds)).total
-        return point_of(cases, options, row_of(own, name_of(options)), at_random)
+        own_row = row_of(own, name_of(options))
+        return point_of(cases, options, own_row, self._at_random(cases, options, own, task.seeds, runner))
+
+    def _at_random(
+        self, cases: Cases, options: Options, own: TableRun, seeds: Cases | None, runner: "Runner"
+    ) -> float | None:
+        """What labelling at random costs for the same money; whoever can label everyone need not draw."""
+        if options.rule == "random":
+            return None
+        if own.learner.ledger.labels == len(cases):
+            return min(row.total for row in first_rows(cases, options) if row.name != NO_ONE)
+        asked = at_random_for(cases, options, seeds, _spend(own))
+        return row_of(runner.run(cases, asked, seeds)).total
 
     def rounds(self, task: Task) -> int:
         """How many rounds that takes."""

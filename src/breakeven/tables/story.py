@@ -16,7 +16,7 @@ from breakeven.tables.over_time import over_time
 from breakeven.tables.pictures import LABELLED, UNLABELLED, bought, predicted, row_count
 from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
-from breakeven.values import BillRow, Section
+from breakeven.values import AuditReport, BillRow, Section
 from breakeven.values.amounts import amount, listed
 from breakeven.values.bill import NO_ONE, Comparison
 from breakeven.values.bill_words import doing, money
@@ -83,10 +83,10 @@ def about_limits(run: TableRun) -> list[str]:
         said.append(f"In no {options.per[1]:,} cases in a row was more than {most} spent on labels.")
     if (audit := ledger.audit) is not None:
         said.append(
-            f"Audit: {audit.audited:,} of {audit.declined:,} cases that the rule declined were labelled all "
-            f"the same, drawn at random. By these alone the mean error where nobody asked is between "
-            f"{amount(audit.absolute.low)} and {amount(audit.absolute.high)} ({audit.level:.0%}), if no "
-            f"answer is further off than {amount(audit.assumption.bound)}."
+            f"Audit: {audit.audited:,} of {_could_be_drawn(audit):,} cases that the rule declined were "
+            f"labelled all the same, drawn at random. By these alone the mean error where nobody asked is "
+            f"between {amount(audit.absolute.low)} and {amount(audit.absolute.high)} ({audit.level:.0%}), "
+            f"if no answer is further off than {amount(audit.assumption.bound)}.{_not_audited(audit)}"
         )
     if options.labeller is not None:
         counts = run.decisions.filter(LABELLED).group_by("labeller").len().sort("labeller").collect()
@@ -99,6 +99,21 @@ def about_limits(run: TableRun) -> list[str]:
             "The labels of the table stand for the truth: what a labeller says is drawn around it, with the "
             f"noise given. A labelled case is answered by the prediction that knows this. Asked: {asked}."
         )
+    return said
+
+
+def _could_be_drawn(audit: AuditReport) -> int:
+    """How many declined cases an audit speaks of."""
+    return audit.declined if audit.stopped_at is None else audit.covers
+
+
+def _not_audited(audit: AuditReport) -> str:
+    """Which declined cases an audit says nothing of, because there was no money for it."""
+    said = ""
+    if audit.uncovered:
+        said += f" It says nothing of {audit.uncovered:,} others, for which an audit could not be paid."
+    if audit.stopped_at is not None:
+        said += f" From case {audit.stopped_at:,} on no audit could be paid, so it says nothing of the rest."
     return said
 
 
@@ -161,7 +176,7 @@ def about_answers(run: TableRun) -> str:
     weights = f"{2.0 * errors.level:.3g} errors, a false alarm as {2.0 * (1.0 - errors.level):.3g}"
     said = (
         "Answers are yes or no: what is labelled counts as right, of the others a yes that was answered no "
-        f"is a miss, a no that was answered yes a false alarm. There were {misses:,} and {alarms:,}."
+        f"is a miss, a no that was answered yes a false alarm. Misses: {misses:,}; false alarms: {alarms:,}."
     )
     return said if errors.even else f"{said} A miss counts as {weights}."
 

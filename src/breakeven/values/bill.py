@@ -20,7 +20,11 @@ ABOUT_NO_ONE = (
     "and given to this way for free."
 )
 ABOUT_NO_ONE_UNEVEN = (
-    "* Answers the same quantile of all labels for everyone: the best single answer. It is known only "
+    "* Answers the same number for everyone: the quantile of all labels at which errors cost least. It is "
+    "known only afterwards and given to this way for free."
+)
+ABOUT_NO_ONE_YES_NO = (
+    "* Answers yes for everyone, or no for everyone, whichever costs less. Which that is, is known only "
     "afterwards and given to this way for free."
 )
 COST_STEP = 4.0  # between two costs of a sweep, before it looks closer at the break-even costs
@@ -171,6 +175,12 @@ class Sweep(Struct, frozen=True, kw_only=True):
         there = {name: total for name, total in totals.items() if total is not None}
         name = min(there, key=lambda one: there[one])
         return name.removesuffix("*").rstrip(), there[name]
+
+    @property
+    def ever_cheapest(self) -> bool:
+        """Whether our rule costs less than every simple way at any of the costs."""
+        pairs = ((self.cheapest(place)[1], total) for place, total in enumerate(self.total))
+        return any(total < least - ROUNDING * abs(least) for least, total in pairs)
 
 
 def sweep_of(points: Sequence[CostPoint], cases: int, of_cases: int) -> Sweep | None:

@@ -4,10 +4,24 @@ Terminal, page, JSON and Python say the same words, because all of them come fro
 """
 
 from breakeven.values.amounts import amount
-from breakeven.values.bill import BillRow, BreakEven, Comparison, Crossing
+from breakeven.values.bill import (
+    ABOUT_NO_ONE,
+    ABOUT_NO_ONE_UNEVEN,
+    ABOUT_NO_ONE_YES_NO,
+    BillRow,
+    BreakEven,
+    Comparison,
+    Crossing,
+    Sweep,
+)
+from breakeven.values.error_costs import ErrorCosts
 
 FEW_PERCENT = 0.1  # a smaller share is written with a decimal
 MANY_TIMES = 10.0  # as much: from there on a factor is easier to read than a percentage
+WHOLE_STREAM = (
+    " In the whole stream every label serves more cases, so the first cost is probably higher there, and the "
+    "second lower."
+)
 DOING = {
     "label everyone": "labelling everyone",
     "label no one": "labelling no one",
@@ -47,6 +61,17 @@ def with_share(saved: float, of: float, currency: str = "") -> str:
     """
     words = share_in_words(saved, of) if saved else ""
     return f"{money(saved, currency)} ({words})" if words else money(saved, currency)
+
+
+def about_no_one(errors: ErrorCosts, *, yes_no: bool = False) -> str:
+    """What labelling no one answers.
+
+    >>> about_no_one(ErrorCosts(), yes_no=True)[:46]
+    '* Answers yes for everyone, or no for everyone'
+    """
+    if yes_no:
+        return ABOUT_NO_ONE_YES_NO
+    return ABOUT_NO_ONE if errors.even else ABOUT_NO_ONE_UNEVEN
 
 
 def doing(name: str) -> str:
@@ -117,6 +142,14 @@ def break_even_words(found: BreakEven, rule: str, currency: str = "") -> list[st
     ]
 
 
+def sweep_words(sweep: Sweep, rule: str, currency: str = "") -> list[str]:
+    """The break-even costs, and that our rule is the cheapest nowhere, if so; a sentence each."""
+    if sweep.break_even is None:
+        return []
+    said = break_even_words(sweep.break_even, rule, currency)
+    return said if sweep.ever_cheapest else [*said, f"At no cost that was run is {rule} the cheapest way."]
+
+
 def _said(at: Crossing, between: str, above: str, below: str, currency: str) -> str:
     if at.cost is not None:
         return between.format(money(float(f"{at.cost:.2g}"), currency))
@@ -145,4 +178,5 @@ def rests_on(found: BreakEven, costs: list[float], cases: int, of_cases: int) ->
         if one.cost is not None and one.high is not None
     ]
     between = f" Each is read off between the two runs around it ({' and '.join(ends)})." if ends else ""
-    return f"{said}.{between}"
+    whole = WHOLE_STREAM if cases < of_cases else ""
+    return f"{said}.{between}{whole}"
