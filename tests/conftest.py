@@ -1,6 +1,7 @@
 """Hypothesis profiles: a short one for every run, a long one for `make proof`. One BLAS thread for all."""
 
 import os
+import signal
 
 import numpy.linalg  # noqa: F401  (a BLAS to limit)
 import pytest
@@ -15,6 +16,9 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 threadpool_limits(1)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so a shell starts what runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
