@@ -152,9 +152,7 @@ def test_the_break_even_costs_lie_between_runs_that_say_so():
 
 def test_random_labels_everyone_too_where_the_money_is_enough():
     cases, options = cases_of(smooth(40), cost=1e-6)
-    found = rivals.OneCost(1.0).done(
-        rivals.Task(cases=cases, sample=cases, options=options), rivals.Runner()
-    )
+    found = rivals.OneCost(1.0).done(rivals.Task(cases=cases, sample=cases, options=options), rivals.Runner())
     assert found.own.labels == 40
     assert found.at_random == found.everyone
 
