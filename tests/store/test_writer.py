@@ -208,6 +208,7 @@ def seconds_each(store, together, name, total=128):
         return (process_time() - begin) / total
 
 
+@pytest.mark.slow  # it measures CPU time, which a busy machine stretches
 def test_many_at_once_cost_a_fraction_of_a_commit_each(tmp_path):
     store = SqliteStore(tmp_path / "clinic.db", "create")
     best = {

@@ -143,6 +143,7 @@ def least_seconds(first, second):
     return tuple(map(min, zip(*((taken(first), taken(second)) for _ in range(30)), strict=True)))
 
 
+@pytest.mark.slow  # it measures CPU time, which a busy machine stretches
 @pytest.mark.parametrize(
     "belief",
     [TypeMeans(noise_std=0.5), GaussianProcess(2, 0.1), Cells([0, 0], [1, 1], 0.5)],
