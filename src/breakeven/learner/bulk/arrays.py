@@ -134,7 +134,7 @@ class Given(NamedTuple):
     labels: int
     noise_std: float
     spreads: Array
-    first: int
+    first: int | None
     space: Array
     out: Answers
     before: Before | None

@@ -5,6 +5,7 @@ they have given the bits that `theory` gives; where they do not, `theory` fills 
 """
 
 from functools import cache
+from math import inf
 from types import ModuleType
 
 import numpy as np
@@ -40,17 +41,29 @@ class Thresholds:
 
 
 class Spreads:
-    """`theory.confidence_spread` for a window of label counts, from `first` on."""
+    """`theory.confidence_spread` by labels of all types, for a window of counts from `first` on.
+
+    Where types count their own labels there is no `first`: the table is by these, and grows.
+    """
 
     def __init__(self, loops: ModuleType, belief: TypeMeans) -> None:
         self._loops, self._belief = loops, belief
-        self.move_to(belief.asked)
+        self.first: int | None = None
+        self.values = np.array([inf])  # without labels
+        self.provide(belief.asked)
 
-    def move_to(self, labels: int) -> None:
-        """Move the window to this many labels asked for; more will follow."""
-        self.first = max(labels, 1)
+    def provide(self, labels: int) -> None:
+        """Move the window to this many labels asked for, as more will follow; or double the table."""
+        if self._belief.counted == "type":
+            known = len(self.values)
+            self.values = np.append(self.values, self._from(known, max(known, WINDOW)))
+        else:
+            self.first = max(labels, 1)
+            self.values = self._from(self.first, WINDOW)
+
+    def _from(self, first: int, count: int) -> Array:
         compute = self._loops.spreads if agrees(self._loops) else theory_spreads
-        self.values = np.asarray(compute(self.first, WINDOW, self._belief.noise_std, self._belief.delta))
+        return np.asarray(compute(first, count, self._belief.noise_std, self._belief.delta))
 
 
 def theory_thresholds(clocks: Counts, price: float, unit: float, scale: float) -> Array:

@@ -179,17 +179,20 @@ def _nearest(rest: Array, size: int) -> float:
 @compiled
 def decide(
     values: Counts, low: int, lookup: Codes, told: LabelArrays | None, types: TypeArrays, labels: int,
-    noise_std: float, spreads: Array, first: int, space: Array, out: Answers, before: Before | None,
+    noise_std: float, spreads: Array, first: int | None, space: Array, out: Answers, before: Before | None,
     limits: LimitTable, moving: MovingLimit | None,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Label what is above its limit: rounds done, labels there are now, and why it stopped.
 
-    Labels that are not `told` are awaited. Where a limit is `moving`, `limits` has no values.
+    Labels that are not `told` are awaited. Where a limit is `moving`, `limits` has no values. Spreads are by
+    labels of all types from `first` on, or by those of the type where that is None.
     """
     arrivals, asked, known, mean, parts = types
     wants_label, prediction, uncertainty, threshold = out
     table, by_type, shown = limits
-    spread, few = spreads[max(labels - first, 0)], parts.shape[1] == 2
+    few = parts.shape[1] == 2
+    if first is not None:
+        spread = spreads[max(labels - first, 0)]
     if told is not None:
         y, true = told
     if before is not None:
@@ -202,6 +205,10 @@ def decide(
             return i, labels, NEW_TYPE
         k = lookup[value]
         clock = arrivals[k] + 1
+        if first is None:
+            if asked[k] >= len(spreads):
+                return i, labels, NEEDS_SPREADS
+            spread = spreads[int(asked[k])]
         radius, answer = sqrt(spread / asked[k]), mean[k]  # ∞ without labels
         if moving is None:
             place = np.uintp(clock if by_type else i)
@@ -218,7 +225,7 @@ def decide(
         if before is not None:
             prediction_before[i], std_before[i] = answer, noise_std / sqrt(known[k])
         if wanted:
-            if labels + 1 - first >= len(spreads):
+            if first is not None and labels + 1 - first >= len(spreads):
                 return i, labels, NEEDS_SPREADS
             if told is not None:
                 total, rest, lost = add_to_two(parts[k, 0], parts[k, 1], y[i])
@@ -230,7 +237,8 @@ def decide(
                 mean[k] = parts[k, 0] / known[k]
                 answer = mean[k] if true else y[i]
             labels += 1
-            spread = spreads[labels - first]
+            if first is not None:
+                spread = spreads[labels - first]
             asked[k] += 1
         if moving is not None:
             memory[1] = fade(memory[1], wanted)
