@@ -182,7 +182,7 @@ def test_compiled_tables_are_theory_to_the_bit():
     clocks = np.unique(np.geomspace(1, 1e9, 20_000).astype(int))
     assert lookups.agrees(loops)
     for price, unit, scale in ((10.0, 1.0, 1.0), (0.013, 2.5, 0.7)):
-        assert loops.thresholds(clocks, price, unit, scale).tolist() == [
+        assert loops.thresholds(clocks, np.full(len(clocks), price), unit, scale).tolist() == [
             theory.threshold(price, m, theory.DISCRETE_EXPONENT, unit, scale) for m in clocks.tolist()
         ]
     for noise_std, first in ((0.1, 1), (0.37, 10**7)):

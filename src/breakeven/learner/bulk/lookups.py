@@ -34,10 +34,11 @@ class Thresholds:
         self.table = np.append(self.table, self.at(np.arange(old, size)))
         return size > old
 
-    def at(self, clocks: Counts) -> Array:
-        """The thresholds at these clocks."""
+    def at(self, clocks: Counts, prices: Array | None = None) -> Array:
+        """The thresholds at these clocks, for prices of their own where there are any."""
         compute = self._loops.thresholds if agrees(self._loops) else theory_thresholds
-        return np.asarray(compute(clocks, self._price, self._unit, self._scale))
+        prices = np.full(len(clocks), self._price) if prices is None else prices
+        return np.asarray(compute(clocks, prices, self._unit, self._scale))
 
 
 class Spreads:
@@ -62,14 +63,19 @@ class Spreads:
             self.values = self._from(self.first, WINDOW)
 
     def _from(self, first: int, count: int) -> Array:
-        compute = self._loops.spreads if agrees(self._loops) else theory_spreads
-        return np.asarray(compute(first, count, self._belief.noise_std, self._belief.delta))
+        return spreads_from(self._loops, self._belief, first, count)
 
 
-def theory_thresholds(clocks: Counts, price: float, unit: float, scale: float) -> Array:
+def spreads_from(loops: ModuleType, belief: TypeMeans, first: int, count: int) -> Array:
+    """`theory.confidence_spread` of this belief for `count` numbers of labels, from `first` on."""
+    compute = loops.spreads if agrees(loops) else theory_spreads
+    return np.asarray(compute(first, count, belief.noise_std, belief.delta))
+
+
+def theory_thresholds(clocks: Counts, prices: Array, unit: float, scale: float) -> Array:
     """What `loops.thresholds` computes, one by one."""
-    exponent = theory.DISCRETE_EXPONENT
-    return np.array([theory.threshold(price, clock, exponent, unit, scale) for clock in clocks.tolist()])
+    exponent, cases = theory.DISCRETE_EXPONENT, zip(clocks.tolist(), prices.tolist(), strict=True)
+    return np.array([theory.threshold(price, clock, exponent, unit, scale) for clock, price in cases])
 
 
 def theory_spreads(first: int, count: int, noise_std: float, delta: float) -> Array:
@@ -83,7 +89,7 @@ def theory_spreads(first: int, count: int, noise_std: float, delta: float) -> Ar
 def agrees(loops: ModuleType) -> bool:
     """Whether the compiled thresholds and spreads are those of theory, to the bit."""
     clocks = np.arange(1, COMPARED_BITS)
-    terms, spread = (clocks, np.pi, 1.3, 0.7), (1, COMPARED_BITS, 0.3, 0.05)
+    terms, spread = (clocks, np.full(len(clocks), np.pi), 1.3, 0.7), (1, COMPARED_BITS, 0.3, 0.05)
     return np.array_equal(loops.thresholds(*terms), theory_thresholds(*terms)) and (
         np.array_equal(loops.spreads(*spread), theory_spreads(*spread))
     )

@@ -1,14 +1,11 @@
-"""The compiled loops; nothing else imports numba, and nothing imports this before the first long stream.
+"""The compiled loops; nothing imports this before the first long stream or the first fleet.
 
 Sums, products, quotients and square roots are rounded correctly, here as in Python, so all bits agree.
 Labels are summed as `ExactSum` does it: the nearest float, then the nearest to what is missing, and so on.
 """
 
-from collections.abc import Callable
 from math import inf, log, nan, sqrt
-from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
 
 from breakeven.errors.expect import Array
@@ -29,19 +26,9 @@ from breakeven.learner.bulk.arrays import (
     Truths,
     TypeArrays,
 )
+from breakeven.learner.bulk.compiling import compiled
 from breakeven.rules.baselines import LATELY_ROUNDS, LEAST_THETA, MOST_THETA
 from breakeven.theory import DISCRETE_EXPONENT
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def compiled(function: F) -> F:
-    """Compile on the first call, and keep the result on disk where there is a place for it."""
-    try:
-        return cast(F, numba.njit(cache=True, error_model="numpy")(function))
-    except RuntimeError:  # no directory can be written to
-        return cast(F, numba.njit(error_model="numpy")(function))
-
 
 # -- types and tables --------------------------------------------------------------------------------
 
@@ -70,11 +57,11 @@ def clocks(values: Counts, low: int, lookup: Codes, arrivals: Counts) -> Counts:
 
 
 @compiled
-def thresholds(clocks: Counts, price: float, unit: float, scale: float) -> Array:
-    """`theory.threshold` at each clock."""
+def thresholds(clocks: Counts, prices: Array, unit: float, scale: float) -> Array:
+    """`theory.threshold` at each clock, for a price of its own."""
     result = np.empty(len(clocks))
     for i in range(len(clocks)):
-        result[i] = scale * unit * (price / clocks[i]) ** DISCRETE_EXPONENT
+        result[i] = scale * unit * (prices[i] / clocks[i]) ** DISCRETE_EXPONENT
     return result
 
 

@@ -77,9 +77,10 @@ def holds_types(X: Any) -> bool:
 def loops() -> ModuleType | None:
     """The compiled loops, or None where numba is not installed."""
     try:
-        return import_module("breakeven.learner.bulk.loops")
+        import numba  # noqa: F401
     except ImportError:
         return None
+    return import_module("breakeven.learner.bulk.loops")
 
 
 class Passed(NamedTuple):

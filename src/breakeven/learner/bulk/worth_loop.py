@@ -28,7 +28,8 @@ from breakeven.learner.bulk.arrays import (
     TypeArrays,
     ValueTerms,
 )
-from breakeven.learner.bulk.loops import add, compiled
+from breakeven.learner.bulk.compiling import compiled
+from breakeven.learner.bulk.loops import add
 
 ARRIVALS, TYPES, ASKED, TOLD, OVERLOOKED = range(5)  # the places of a `Census`
 
@@ -52,7 +53,7 @@ def decide(
     """
     arrivals, asked, known, mean, parts = types
     wants_label, prediction, uncertainty, threshold = out
-    passed, horizon, least, price, lessons, outright = terms
+    passed, horizon, least, prices, lessons, outright = terms
     prior_mean, prior_std, prior_worth, learns, unknown, due_at = prior
     stale = False
     if first is not None:
@@ -70,7 +71,7 @@ def decide(
             return i, labels, NEEDS_GUESS
         round, clock = passed + i + 1, arrivals[k] + 1
         left = max(round, least) if round > horizon else horizon - round
-        weight = prior_worth + asked[k]
+        weight, price = prior_worth + asked[k], prices[i]
         if weight == 0.0:
             worth = 0.0 if learns and census[ASKED] >= ENOUGH_TO_FIT else inf
             now = worth
