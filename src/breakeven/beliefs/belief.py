@@ -242,13 +242,13 @@ class Checkable(Protocol):
         ...
 
 
-def is_checkable(belief: object) -> TypeGuard[Checkable]:
+def is_checkable(belief: Any) -> TypeGuard[Checkable]:
     """Whether labels can test this belief."""
     return _is_kind_checkable(type(belief))
 
 
 @cache
-def _is_kind_checkable(kind: type[object]) -> bool:
+def _is_kind_checkable(kind: type[Any]) -> bool:
     """Asked once for each class: to look for the methods of a protocol is slow."""
     return issubclass(kind, Checkable)
 
