@@ -244,7 +244,7 @@ class Checkable(Protocol):
 
 def is_checkable(belief: Any) -> TypeGuard[Checkable]:
     """Whether labels can test this belief."""
-    return _is_kind_checkable(type(belief))
+    return _is_kind_checkable(type(belief))  # type: ignore[arg-type]
 
 
 @cache
