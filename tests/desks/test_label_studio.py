@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from breakeven.desks import DeskDown, Journal, LabelStudio, Request, WrongSecret
+from breakeven.desks import DeskDown, DeskRequest, Journal, LabelStudio, WrongSecret
 from breakeven.desks.reaching import RefusedByDesk
 from breakeven.errors import InvalidInput
 from tests.desks.benches import SECRET
@@ -27,9 +27,9 @@ def desk_at(studio, **more):
 
 def test_a_personal_access_token_is_refreshed_and_an_access_token_renewed_when_refused(studio):
     desk = desk_at(studio)
-    desk.ask([Request("7", {"age": 61})])
+    desk.ask([DeskRequest("7", {"age": 61})])
     studio.tokens.clear()  # as after 300 seconds, or a restart
-    desk.ask([Request("8", {"age": 62})])
+    desk.ask([DeskRequest("8", {"age": 62})])
     refreshed = [call for call in studio.calls if call[1] == "/api/token/refresh"]
     assert len(refreshed) == 2
     assert [one["data"] for one in studio.tasks.values()] == [
@@ -49,7 +49,7 @@ def test_a_token_that_is_revoked_is_one_clear_line(studio):
 
 def test_more_tasks_than_a_page_are_all_seen(studio):
     desk = desk_at(studio)
-    desk.ask([Request(str(i), {"i": i}) for i in range(200)])  # two full pages: the third is 404
+    desk.ask([DeskRequest(str(i), {"i": i}) for i in range(200)])  # two full pages: the third is 404
     for i in range(200):
         studio.annotate(str(i), ANN, number(i))
     answers, cursor = desk.answers(None)
@@ -58,15 +58,15 @@ def test_more_tasks_than_a_page_are_all_seen(studio):
 
 
 def test_a_task_made_by_a_call_whose_answer_was_lost_is_found(studio):
-    desk_at(studio).ask([Request("7", {"age": 61})])
+    desk_at(studio).ask([DeskRequest("7", {"age": 61})])
     desk = desk_at(studio)  # with an empty journal, as if it had died before noting the task
-    desk.ask([Request("7", {"age": 61}), Request("8", {"age": 62})])
+    desk.ask([DeskRequest("7", {"age": 61}), DeskRequest("8", {"age": 62})])
     assert [one["data"]["request_id"] for one in studio.tasks.values()] == ["7", "8"]
 
 
 def test_tasks_of_others_in_the_project_are_left_alone(studio):
     desk = desk_at(studio)
-    desk.ask([Request("7", {"age": 61})])
+    desk.ask([DeskRequest("7", {"age": 61})])
     studio.import_tasks("1", {}, [{"data": {"text": "not ours"}}])
     assert desk.answers(None)[0] == []
     desk.withdraw(["7"])
@@ -75,16 +75,16 @@ def test_tasks_of_others_in_the_project_are_left_alone(studio):
 
 def test_a_task_deleted_while_others_are_made_is_found_missing(studio):
     desk = desk_at(studio)
-    desk.ask([Request("7", {}), Request("8", {})])
+    desk.ask([DeskRequest("7", {}), DeskRequest("8", {})])
     desk.answers(None)
     studio.delete_task(str(studio.tasks_of("7")[0]["id"]), {}, None)
-    desk.ask([Request("9", {})])
+    desk.ask([DeskRequest("9", {})])
     assert [(one.id, one.kind) for one in desk.answers(None)[0]] == [("7", "deleted")]
 
 
 def test_a_task_that_was_answered_meanwhile_is_not_deleted(studio):
     desk = desk_at(studio)
-    desk.ask([Request("7", {})])
+    desk.ask([DeskRequest("7", {})])
     studio.annotate("7", ANN, number(3.0))
     desk.withdraw(["7"])
     assert [(one.id, one.y) for one in desk.answers(None)[0]] == [("7", 3.0)]
@@ -111,7 +111,7 @@ def choice(word, name="y"):
 )
 def test_a_label_is_read_from_the_control_it_is_in(studio, result, more, y):
     desk = desk_at(studio, **more)
-    desk.ask([Request("7", {})])
+    desk.ask([DeskRequest("7", {})])
     studio.annotate("7", ANN, result)
     assert [one.y for one in desk.answers(None)[0]] == [y]
 
@@ -128,7 +128,7 @@ def test_a_label_is_read_from_the_control_it_is_in(studio, result, more, y):
 )
 def test_what_is_no_label_is_not_used_and_said_in_the_log(studio, caplog, result, words):
     desk = desk_at(studio)
-    desk.ask([Request("7", {}), Request("8", {})])
+    desk.ask([DeskRequest("7", {}), DeskRequest("8", {})])
     studio.annotate("7", ANN, result)
     studio.annotate("8", ANN, number(1.0))
     with caplog.at_level(logging.WARNING, "breakeven"):
@@ -145,7 +145,7 @@ def event(studio, action, **more):
 
 def test_a_webhook_says_at_once_what_polling_says_later(studio):
     desk = desk_at(studio)
-    desk.ask([Request("7", {}), Request("8", {})])
+    desk.ask([DeskRequest("7", {}), DeskRequest("8", {})])
     heard = []
 
     def hear(event):
@@ -173,7 +173,7 @@ def test_a_webhook_says_at_once_what_polling_says_later(studio):
 )
 def test_a_webhook_without_the_secret_is_refused(studio, headers):
     desk = desk_at(studio)
-    desk.ask([Request("7", {})])
+    desk.ask([DeskRequest("7", {})])
     task = studio.tasks_of("7")[0]
     body = event(studio, "ANNOTATIONS_DELETED", annotations=[{"id": 1}], task=task)
     with pytest.raises(WrongSecret, match="webhook: expected the secret in X-Breakeven-Secret"):
@@ -218,7 +218,7 @@ def test_a_project_that_is_not_there_is_one_clear_line(studio):
     with pytest.raises(
         RefusedByDesk, match=r"/api/projects/1/import: Label Studio answers 404 .*check the address"
     ):
-        desk_at(studio).ask([Request("7", {})])
+        desk_at(studio).ask([DeskRequest("7", {})])
 
 
 def test_an_address_that_is_none_is_refused():

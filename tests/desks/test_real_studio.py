@@ -1,4 +1,4 @@
-"""A real Label Studio passes what the fake passes, and its webhooks say what polling says. Minutes: `make proof`.
+"""A real Label Studio passes what the fake passes, and its webhooks say what polling says..
 
 `make proof` installs it in .venv-studio; LABEL_STUDIO may name another program.
 """
@@ -51,7 +51,7 @@ def test_a_real_label_studio_passes(check, bench):
 
 
 def test_its_webhooks_say_what_polling_says(bench, people):
-    from breakeven.desks import Request
+    from breakeven.desks import DeskRequest
 
     heard, desk = [], bench.open()
 
@@ -67,7 +67,7 @@ def test_its_webhooks_say_what_polling_says(bench, people):
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    desk.ask([Request("7", {}), Request("8", {})])
+    desk.ask([DeskRequest("7", {}), DeskRequest("8", {})])
     about = {
         "url": f"http://127.0.0.1:{server.server_address[1]}/",
         "project": bench.project,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from breakeven.desks import Answer, Journal, SignedWebhook, WrongSecret
+from breakeven.desks import DeskAnswer, Journal, SignedWebhook, WrongSecret
 from breakeven.desks.signed_webhook import REPLAY_WINDOW, signature_of
 from breakeven.errors import InvalidInput
 from tests.desks.benches import SECRET
@@ -22,7 +22,7 @@ def signed(body=BODY, at=NOW, secret=SECRET):
 
 
 def test_a_signed_message_is_read():
-    assert desk().read_hook(signed(), BODY) == [Answer("7", 38.9, "told", None, NOW)]
+    assert desk().read_hook(signed(), BODY) == [DeskAnswer("7", 38.9, "told", None, NOW)]
 
 
 def test_names_of_headers_may_be_written_in_any_way():

@@ -7,7 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from breakeven import algorithm1
-from breakeven.desks import Answer, Counting, DeskDown, DeskSync, FolderDesk, Journal, Request, requests_of
+from breakeven.desks import (
+    Counting,
+    DeskAnswer,
+    DeskDown,
+    DeskRequest,
+    DeskSync,
+    FolderDesk,
+    Journal,
+    requests_of,
+)
 from breakeven.errors import InvalidInput, UnknownId
 from breakeven.files import UnwritableFolder
 
@@ -67,7 +76,7 @@ class Verbs:
 
 def synced(counting=None, **more):
     desk, verbs = Plain(), Verbs()
-    return desk, verbs, DeskSync(desk, verbs, lambda: [Request("7", "flu")], counting=counting, **more)
+    return desk, verbs, DeskSync(desk, verbs, lambda: [DeskRequest("7", "flu")], counting=counting, **more)
 
 
 # -- who counts --------------------------------------------------------------------------------------------
@@ -189,7 +198,7 @@ def test_what_was_answered_elsewhere_is_taken_back_and_what_was_answered_here_is
 def test_requests_are_plain_data():
     learner = algorithm1(label_cost=1.0, noise_std=1.0)
     learner.decide(("flu", 3), id="7")
-    assert requests_of(learner) == [Request("7", ["flu", 3], 1.0)]
+    assert requests_of(learner) == [DeskRequest("7", ["flu", 3], 1.0)]
 
 
 # -- what is refused, and what is down ---------------------------------------------------------------------
@@ -379,7 +388,7 @@ def test_a_task_deleted_after_its_answer_leaves_the_answer():
     journal.note_task("7", "12")
     journal.say("annotation 1", "7", "ann", 3.0, at=1.0)
     journal.task_is_gone("7", at=2.0)
-    assert journal.since(None)[0] == [Answer("7", 3.0, "told", "ann", 1.0)]
+    assert journal.since(None)[0] == [DeskAnswer("7", 3.0, "told", "ann", 1.0)]
 
 
 # -- the folder --------------------------------------------------------------------------------------------
@@ -387,7 +396,7 @@ def test_a_task_deleted_after_its_answer_leaves_the_answer():
 
 def test_no_spreadsheet_runs_what_a_stranger_wrote(tmp_path):
     desk = FolderDesk(tmp_path)
-    desk.ask([Request("=1+1", {"note": "@SUM(A1)", "age": -3})])
+    desk.ask([DeskRequest("=1+1", {"note": "@SUM(A1)", "age": -3})])
     assert (tmp_path / "requests.csv").read_text().splitlines()[1] == "'=1+1,'@SUM(A1),-3,"
     (tmp_path / "answers.csv").write_text("id,y\n'=1+1,3\n")
     assert desk.answers(None)[0][0].id == "=1+1"
@@ -428,7 +437,7 @@ def test_a_line_that_is_still_being_written_waits(tmp_path):
 
 def test_an_answer_without_a_label_is_not_filled_in_yet(tmp_path):
     desk = FolderDesk(tmp_path)
-    desk.ask([Request("7", {"age": 61})])
+    desk.ask([DeskRequest("7", {"age": 61})])
     (tmp_path / "answers.csv").write_text((tmp_path / "requests.csv").read_text())
     assert desk.answers(None)[0] == []
 

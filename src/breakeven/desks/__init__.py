@@ -1,7 +1,7 @@
 """Labelling tools: where people answer what a learner asks.
 
-A `Desk` takes requests and gives answers; `DeskSync` carries both ways between a desk and whatever has the
-verbs of a learner, the service among them. A folder of files, Label Studio and a signed webhook are desks.
+A desk takes requests and gives answers; `DeskSync` carries both ways between a desk and whatever has the verbs
+of a learner, the service among them. A folder of files, Label Studio and a signed webhook are desks.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from breakeven.desks.counting import Counting
 from breakeven.desks.folder_desk import FolderDesk
 from breakeven.desks.interface import (
-    Answer,
     AnswerKind,
-    Desk,
+    DeskAnswer,
     DeskDown,
+    DeskRequest,
+    LabellingDesk,
     MissingHttpx,
-    Request,
     UnreadableAnswer,
     Verbs,
     WrongSecret,
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from breakeven.desks.signed_webhook import SignedWebhook
 
 __all__ = [
-    "Answer",
     "AnswerKind",
     "Counting",
-    "Desk",
+    "DeskAnswer",
     "DeskDown",
+    "DeskRequest",
     "DeskSync",
     "FolderDesk",
     "Journal",
     "LabelStudio",
+    "LabellingDesk",
     "MissingHttpx",
-    "Request",
     "SignedWebhook",
     "SyncReport",
     "UnreadableAnswer",

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 from breakeven.desks.folder_desk import FolderDesk
-from breakeven.desks.interface import Desk
+from breakeven.desks.interface import LabellingDesk
 from breakeven.desks.journal import Journal
 from breakeven.desks.label_studio import LabelStudio
 from breakeven.desks.signed_webhook import SignedWebhook
@@ -20,7 +20,7 @@ STUDIO_SCHEMES = {"label-studio": "https", "label-studio+http": "http"}
 ADDRESS_FORMS = "folder:PATH, folder+jsonl:PATH, label-studio://HOST/PROJECT or webhook:https://HOST/PATH"
 
 
-def open_desk(address: str, journal: Journal, environment: Mapping[str, str] = os.environ) -> Desk:
+def open_desk(address: str, journal: Journal, environment: Mapping[str, str] = os.environ) -> LabellingDesk:
     """The desk at an address, which remembers in a journal.
 
     A Label Studio without TLS is `label-studio+http://HOST:PORT/PROJECT`; `?control=NAME` names the tag that

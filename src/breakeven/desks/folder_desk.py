@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from breakeven import files
-from breakeven.desks.interface import Answer, DeskDown, Request, UnreadableAnswer
+from breakeven.desks.interface import DeskAnswer, DeskDown, DeskRequest, UnreadableAnswer
 from breakeven.desks.journal import Journal
 from breakeven.errors import expect
 from breakeven.store.export import defused
@@ -31,7 +31,7 @@ class FolderDesk:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     desk = FolderDesk(folder)
-    ...     desk.ask([Request("7", {"age": 61})])
+    ...     desk.ask([DeskRequest("7", {"age": 61})])
     ...     print((Path(folder) / "requests.csv").read_text().splitlines())
     ...     _ = (Path(folder) / "answers.csv").write_text("id,y\n7,38.9\n")
     ...     desk.answers(None)[0][0].y
@@ -46,7 +46,7 @@ class FolderDesk:
         self.folder, self._form = Path(folder), form
         self._journal = journal or Journal(self.folder / JOURNAL_FILE)
 
-    def ask(self, requests: Sequence[Request]) -> None:
+    def ask(self, requests: Sequence[DeskRequest]) -> None:
         """Add to the file of requests what is not in it yet."""
         new = self._journal.unasked(requests)
         if not new:
@@ -70,7 +70,7 @@ class FolderDesk:
             for id in ids:
                 self._journal.close_task(id)
 
-    def answers(self, since: str | None) -> tuple[list[Answer], str]:
+    def answers(self, since: str | None) -> tuple[list[DeskAnswer], str]:
         """What changed in the files of answers."""
         now = time.time()
         with self._journal.writing():
@@ -87,7 +87,7 @@ class FolderDesk:
                 self._journal.take_back(mark, now)
         return self._journal.since(since)
 
-    def read_hook(self, headers: Mapping[str, str], body: bytes) -> list[Answer]:
+    def read_hook(self, headers: Mapping[str, str], body: bytes) -> list[DeskAnswer]:
         """Files send no messages."""
         raise UnreadableAnswer(f"{self.folder}: expected answers in files, got a message")
 
@@ -114,11 +114,11 @@ class FolderDesk:
         except files.UnwritableFolder as error:
             raise DeskDown(f"{error}; the requests are asked again later") from error
 
-    def _lines(self) -> Iterator[Answer]:
+    def _lines(self) -> Iterator[DeskAnswer]:
         """Every line of every file of answers; the last of a person and a request is what counts."""
         if not self.folder.is_dir():
             raise DeskDown(f"{self.folder}: expected a folder, got none; it is looked for again later")
-        found: dict[tuple[str | None, str], Answer] = {}
+        found: dict[tuple[str | None, str], DeskAnswer] = {}
         for path in sorted(self.folder.glob("answers*.*")):
             if path.suffix in (".csv", ".jsonl"):
                 for number, row in _rows(path):
@@ -148,7 +148,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 ) from error
 
 
-def _answer(path: Path, number: int, row: Mapping[str, Any]) -> Answer | None:
+def _answer(path: Path, number: int, row: Mapping[str, Any]) -> DeskAnswer | None:
     """One line; None where nothing is filled in."""
     place = f"{path}, row {number}"
     if row.get("id") in (None, ""):
@@ -158,11 +158,11 @@ def _answer(path: Path, number: int, row: Mapping[str, Any]) -> Answer | None:
         raise UnreadableAnswer(f"{place}: expected told, skipped or deleted, or no kind, got {kind!r}")
     id = _as_given(str(row["id"]))
     if kind in SAID_SO:
-        return Answer(id, None, "skipped" if SAID_SO[kind] == "skipped" else "deleted", who)
+        return DeskAnswer(id, None, "skipped" if SAID_SO[kind] == "skipped" else "deleted", who)
     if y is None:
         return None
     try:
-        return Answer(id, expect.finite("y", float(y)), "told", who)
+        return DeskAnswer(id, expect.finite("y", float(y)), "told", who)
     except ValueError as error:
         raise UnreadableAnswer(f"{place}: expected a number as y, got {y!r}") from error
 

@@ -47,13 +47,13 @@ class MissingHttpx(BreakevenError, ImportError):
     """
 
 
-class Request(msgspec.Struct, frozen=True):
+class DeskRequest(msgspec.Struct, frozen=True):
     """A label that somebody should give: its id, what arrived, and what the label costs.
 
     `x` is plain data: values by column, a type, or numbers. `labeller` is who was chosen, where there is a
     choice. The prediction is not among it: who sees it labels towards it.
 
-    >>> Request("7", {"age": 61}).fields, Request("8", "flu").fields
+    >>> DeskRequest("7", {"age": 61}).fields, DeskRequest("8", "flu").fields
     ({'age': 61}, {'x': 'flu'})
     """
 
@@ -68,12 +68,12 @@ class Request(msgspec.Struct, frozen=True):
         return dict(self.x) if isinstance(self.x, Mapping) else {"x": self.x}
 
 
-class Answer(msgspec.Struct, frozen=True):
+class DeskAnswer(msgspec.Struct, frozen=True):
     """What a person did with a request. `y` is the label where there is one, `at` the time in seconds.
 
     An answer that is deleted without a labeller is the whole task: nobody will answer it.
 
-    >>> Answer("7", 38.9, "told", "ann@clinic", 1.7e9).y
+    >>> DeskAnswer("7", 38.9, "told", "ann@clinic", 1.7e9).y
     38.9
     """
 
@@ -84,19 +84,19 @@ class Answer(msgspec.Struct, frozen=True):
     at: float = 0.0
 
 
-class Desk(Protocol):
+class LabellingDesk(Protocol):
     """A labelling tool."""
 
-    def ask(self, requests: Sequence[Request]) -> None:
+    def ask(self, requests: Sequence[DeskRequest]) -> None:
         """Make a task of every request that has none yet."""
 
-    def answers(self, since: str | None) -> tuple[list[Answer], str]:
+    def answers(self, since: str | None) -> tuple[list[DeskAnswer], str]:
         """All that people did since this cursor, in order, and the cursor after it; None is the beginning."""
 
     def withdraw(self, ids: Sequence[str]) -> None:
         """Take back requests that need no answer any more; one that has an answer already keeps it."""
 
-    def read_hook(self, headers: Mapping[str, str], body: bytes) -> list[Answer]:
+    def read_hook(self, headers: Mapping[str, str], body: bytes) -> list[DeskAnswer]:
         """What is new in a message that the tool sent by itself; `answers` will give it, too."""
 
 

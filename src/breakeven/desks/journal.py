@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 
-from breakeven.desks.interface import Answer, AnswerKind, Request
+from breakeven.desks.interface import AnswerKind, DeskAnswer, DeskRequest
 from breakeven.errors.expect import refuse
 from breakeven.files import UnwritableFolder
 
@@ -96,9 +96,9 @@ class Journal:
         with self.writing():
             self._db.execute(old, [len(beginning), beginning, before])
 
-    def unasked(self, requests: Iterable[Request]) -> list[Request]:
+    def unasked(self, requests: Iterable[DeskRequest]) -> list[DeskRequest]:
         """Those without a task, each once."""
-        found: dict[str, Request] = {}
+        found: dict[str, DeskRequest] = {}
         with self._lock:
             for one in requests:
                 row = self._db.execute("SELECT 1 FROM task WHERE id = ?", [one.id]).fetchone()
@@ -170,7 +170,7 @@ class Journal:
             found = self._db.execute(f"{PENDING} AND id = ?", [id]).fetchone()
             if found is not None:
                 self.close_task(id)
-                self._add(Answer(id, None, "deleted", None, at))
+                self._add(DeskAnswer(id, None, "deleted", None, at))
 
     def _standing(self, id: str, labeller: str | None) -> Said | None:
         """What a person said last of a request."""
@@ -190,9 +190,9 @@ class Journal:
             kind = "skipped"
         else:
             kind = "told" if before is None or before[0] is None else "changed"
-        self._add(Answer(id, None if now is None else now[0], kind, labeller, at))
+        self._add(DeskAnswer(id, None if now is None else now[0], kind, labeller, at))
 
-    def _add(self, one: Answer) -> None:
+    def _add(self, one: DeskAnswer) -> None:
         self._db.execute(
             "INSERT INTO answer (id, y, kind, labeller, at) VALUES (?, ?, ?, ?, ?)",
             [one.id, one.y, one.kind, one.labeller, one.at],
@@ -200,14 +200,14 @@ class Journal:
 
     # -- answers ---------------------------------------------------------------------------------
 
-    def since(self, cursor: str | None) -> tuple[list[Answer], str]:
+    def since(self, cursor: str | None) -> tuple[list[DeskAnswer], str]:
         """The answers after a cursor, and the cursor after them."""
         number = 0 if cursor is None else _number(cursor)
         query = "SELECT seq, id, y, kind, labeller, at FROM answer WHERE seq > ? ORDER BY seq"
         with self._lock:
             rows = self._db.execute(query, [number]).fetchall()
         last = rows[-1][0] if rows else number
-        return [Answer(*row[1:]) for row in rows], str(last)
+        return [DeskAnswer(*row[1:]) for row in rows], str(last)
 
 
 def _number(cursor: str) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from breakeven.desks.interface import Answer, Request, UnreadableAnswer, WrongSecret
+from breakeven.desks.interface import DeskAnswer, DeskRequest, UnreadableAnswer, WrongSecret
 from breakeven.desks.journal import Journal
 from breakeven.desks.reaching import Http
 from breakeven.errors import expect
@@ -64,7 +64,7 @@ class LabelStudio:
 
     # -- requests --------------------------------------------------------------------------------
 
-    def ask(self, requests: Sequence[Request]) -> None:
+    def ask(self, requests: Sequence[DeskRequest]) -> None:
         """Import a task for every request that has none; those there already are found and kept."""
         new = {one.id: one for one in self._journal.unasked(requests)}
         for ids in _parts(list(new), IDS_A_QUERY):
@@ -73,7 +73,7 @@ class LabelStudio:
         for some in _parts(missing, TASKS_AN_IMPORT):
             self._import(some)
 
-    def _import(self, requests: Sequence[Request]) -> None:
+    def _import(self, requests: Sequence[DeskRequest]) -> None:
         tasks = [{"data": {**one.fields, "request_id": one.id}} for one in requests]
         path = f"/api/projects/{self._project}/import"
         made = self._call("POST", path, json=tasks, params={"return_task_ids": "true"})
@@ -108,7 +108,7 @@ class LabelStudio:
 
     # -- answers ---------------------------------------------------------------------------------
 
-    def answers(self, since: str | None) -> tuple[list[Answer], str]:
+    def answers(self, since: str | None) -> tuple[list[DeskAnswer], str]:
         """Look at what was updated, and at what is gone; then all answers since the cursor."""
         self._look_at_updates()
         self._look_for_gaps()
@@ -177,7 +177,7 @@ class LabelStudio:
         if expected is not None:
             self._journal.keep(EXPECTED, str(int(expected) + tasks))
 
-    def read_hook(self, headers: Mapping[str, str], body: bytes) -> list[Answer]:
+    def read_hook(self, headers: Mapping[str, str], body: bytes) -> list[DeskAnswer]:
         """What a webhook of Label Studio says; one without the secret is refused."""
         given = {name.lower(): value for name, value in headers.items()}.get(SECRET_HEADER, "")
         if self._secret is None or not hmac.compare_digest(given.encode(), self._secret.encode()):

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from breakeven.desks.interface import Answer, AnswerKind, Request, UnreadableAnswer, WrongSecret
+from breakeven.desks.interface import AnswerKind, DeskAnswer, DeskRequest, UnreadableAnswer, WrongSecret
 from breakeven.desks.journal import Journal
 from breakeven.desks.reaching import Http
 from breakeven.errors import expect
@@ -63,7 +63,7 @@ class SignedWebhook:
         self._http, self._secret, self._clock = Http(url, "the tool", seconds), secret, clock
         self._journal = journal or Journal()
 
-    def ask(self, requests: Sequence[Request]) -> None:
+    def ask(self, requests: Sequence[DeskRequest]) -> None:
         """Send the requests that were not sent yet."""
         new = self._journal.unasked(requests)
         if not new:
@@ -86,11 +86,11 @@ class SignedWebhook:
             for id in ids:
                 self._journal.close_task(id)
 
-    def answers(self, since: str | None) -> tuple[list[Answer], str]:
+    def answers(self, since: str | None) -> tuple[list[DeskAnswer], str]:
         """What was read from messages."""
         return self._journal.since(since)
 
-    def read_hook(self, headers: Mapping[str, str], body: bytes) -> list[Answer]:
+    def read_hook(self, headers: Mapping[str, str], body: bytes) -> list[DeskAnswer]:
         """Answers in a message, if it is signed, new, and not too old."""
         now = self._clock()
         signature = check_signature(self._secret, headers, body, now)

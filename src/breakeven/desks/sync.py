@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from breakeven.desks.counting import CountedLabel, Counting, Step, step_to
-from breakeven.desks.interface import Answer, Desk, DeskDown, Request, Verbs
+from breakeven.desks.interface import DeskAnswer, DeskDown, DeskRequest, LabellingDesk, Verbs
 from breakeven.desks.journal import opened
 from breakeven.errors import BreakevenError, ConflictingLabel, InvalidInput, UnknownId
 from breakeven.errors.expect import refuse
@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS due
 """
 REFUSALS = (UnknownId, ConflictingLabel, InvalidInput)  # what no repetition will change
 
-Waiting = Callable[[], Iterable[Request]]
+Waiting = Callable[[], Iterable[DeskRequest]]
 """Gives the requests that are open now."""
 
 
@@ -86,7 +86,7 @@ class DeskSync:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: LabellingDesk,
         verbs: Verbs,
         waiting: Waiting,
         *,
@@ -133,7 +133,7 @@ class DeskSync:
                 self._take(answer)
             self._keep("cursor", cursor)
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: DeskAnswer) -> None:
         id, gone = answer.id, answer.kind == "deleted" and answer.labeller is None
         if answer.y is not None:
             self._say(id, answer.labeller, answer.y)
@@ -227,9 +227,9 @@ class DeskSync:
         self._db.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", [name, value])
 
 
-def requests_of(learner: Learner) -> list[Request]:
+def requests_of(learner: Learner) -> list[DeskRequest]:
     """The requests of a learner that are open, the oldest first."""
-    return [Request(id, _plain(one.x), one.cost, one.labeller) for id, one in learner.awaited.items()]
+    return [DeskRequest(id, _plain(one.x), one.cost, one.labeller) for id, one in learner.awaited.items()]
 
 
 def _plain(x: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from breakeven.desks import Desk, DeskDown, DeskSync, Request, requests_of
+from breakeven.desks import DeskDown, DeskRequest, DeskSync, LabellingDesk, requests_of
 from breakeven.learner import Learner, algorithm1
 
 ANN, BEN = "ann@clinic.example", "ben@clinic.example"
@@ -17,7 +17,7 @@ ANN, BEN = "ann@clinic.example", "ben@clinic.example"
 class DeskBench(Protocol):
     """A desk under test, and what people do at it."""
 
-    def open(self) -> Desk:
+    def open(self) -> LabellingDesk:
         """The desk, anew but with all that it remembers, as after a restart."""
 
     def tasks(self) -> list[str]:
@@ -63,12 +63,14 @@ def desk_check(body: DeskCheck) -> DeskCheck:
     return body
 
 
-def some_requests(count: int = 3) -> list[Request]:
+def some_requests(count: int = 3) -> list[DeskRequest]:
     """Requests that differ."""
-    return [Request(f"case {i}", {"age": 40 + i, "ward": "B"}, cost=10.0) for i in range(count)]
+    return [DeskRequest(f"case {i}", {"age": 40 + i, "ward": "B"}, cost=10.0) for i in range(count)]
 
 
-def news(desk: Desk, since: str | None) -> tuple[list[tuple[str, float | None, str, str | None]], str]:
+def news(
+    desk: LabellingDesk, since: str | None
+) -> tuple[list[tuple[str, float | None, str, str | None]], str]:
     """What is new, without the time."""
     answers, cursor = desk.answers(since)
     return [(one.id, one.y, one.kind, one.labeller) for one in answers], cursor
@@ -237,7 +239,7 @@ def a_learner_is_told_what_people_answer(bench: DeskBench) -> None:
     assert not sync.once().anything
 
 
-def _refused(desk: Desk, requests: list[Request]) -> str:
+def _refused(desk: LabellingDesk, requests: list[DeskRequest]) -> str:
     try:
         desk.ask(requests)
     except DeskDown as error:
