@@ -1,6 +1,6 @@
 """Labelling tools: where people answer what a learner asks.
 
-A desk takes requests and gives answers; `DeskSync` carries both ways between a desk and whatever has the verbs
+A desk takes requests and gives answers; `DeskSync` carries both ways between a desk and what has the verbs
 of a learner, the service among them. A folder of files, Label Studio and a signed webhook are desks.
 """
 
