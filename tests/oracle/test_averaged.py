@@ -154,3 +154,23 @@ def test_moments_are_those_of_the_points() -> None:
     column = Kernels(alike, frame).column(frame.place(X[:4]), frame.place(X[0]))
     assert column.shape == (len(alike), 4)
     assert np.isfinite(column).all()
+
+
+@pytest.mark.parametrize("families", [1, 2, 3])
+@pytest.mark.parametrize("dim", [1, 3, 8])
+def test_a_kernel_of_two_points_never_depends_on_which_others_are_beside_them(dim, families):
+    random = np.random.default_rng(dim)
+    still = np.append(0.5 + random.random((2, dim)), np.full((2, 1), np.inf), axis=1)
+    frame = Frame(
+        np.zeros(dim + 1),
+        np.ones(dim + 1),
+        np.ones(dim + 1),
+        np.vstack([still, 0.5 + random.random(dim + 1)]),
+    )
+    kernels = Kernels(all_members(families), frame)
+    for count in (3, 4, 7, 16, 33):
+        points, others = random.normal(size=(count, dim + 1)), random.normal(size=(5, dim + 1))
+        between = kernels.between(points, others)
+        for i, other in enumerate(others):
+            assert (kernels.column(points, other) == between[:, :, i]).all()
+            assert (kernels.column(np.vstack([points, others]), other)[:, :count] == between[:, :, i]).all()
