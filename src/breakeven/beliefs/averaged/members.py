@@ -8,6 +8,7 @@ time, the number of an arrival. It is endless, so that time does not matter, but
 world.
 """
 
+from functools import cached_property
 from math import sqrt
 from typing import Literal, NamedTuple
 
@@ -107,11 +108,12 @@ class Frame(NamedTuple):
 class Kernels:
     """The kernels of some members, evaluated together: what they have in common is computed once.
 
-    Rows of the arrays inside are features and columns are pairs of points. So what is found for a pair is the
-    same to the last bit, whichever other pairs are looked at beside it.
+    `between` works pair by pair: what it finds for two points is the same to the last bit, whichever others
+    are beside them. All that is kept rests on it. `column` is quick at one point, and for looking only.
     """
 
     def __init__(self, members: list[Member], frame: Frame) -> None:
+        self._members, self._frame = members, frame
         self.noise = np.array([NOISES[member.noise] for member in members])
         kinds = sorted(
             {(member.shape, member.axes) for member in members}
@@ -129,7 +131,7 @@ class Kernels:
         self._slopes = inverse / whole
         shapes = [SHAPES[shape] for shape, _ in kinds]
         self._family = np.array([family[axes] for _, axes in kinds])
-        keys = [(one.profile, place, one.length) for one, place in zip(shapes, self._family, strict=True)]
+        keys = [(one.profile, family[axes], one.length) for one, (_, axes) in zip(shapes, kinds, strict=True)]
         matern, additive, gauss = (
             sorted({key for key in keys if key[0] == profile}) for profile in ("matern", "additive", "gauss")
         )
@@ -151,42 +153,22 @@ class Kernels:
         self._alone_by = (1.0 / (lengths * axes[alone_of]))[:, :, None]
         self._alone = ALONE * (along / whole)[alone_of]  # shares of features
 
-    def column(self, points: Array, x: Array) -> Array:
-        """k between placed points, a row each, and one: a row for each member."""
-        features, own = self._features(points), x[: self._axes, None]
-        return self._pairs(features - own, features * own)[self._kind]
+    def part(self, which: Array) -> "Kernels":
+        """Those of some of the members."""
+        part = Kernels([self._members[i] for i in which], self._frame)
+        part.noise = self.noise[which]
+        return part
 
     def _features(self, points: Array) -> Array:
         """The features that matter, a row each."""
         return np.ascontiguousarray(points.T[: self._axes])
 
-    def _pairs(self, apart: Array, products: Array) -> Array:
-        """k of pairs of placed points, by their differences and products: a row for each kind of member."""
-        near, gauss = len(self._near_of), len(self._gauss_of)
-        profiles = np.empty((near + gauss + 1, apart.shape[1]))
-        profiles[-1] = 0.0
-        squares = np.einsum("fd,dn->fn", self._apart, apart * apart)
-        q = np.sqrt(squares)[self._near_of]
-        q *= self._near_by
-        _matern(q, profiles[:near])
-        np.exp(squares[self._gauss_of] * self._gauss_by, out=profiles[near : near + gauss])
-        if len(self._alone):
-            steps = np.abs(apart) * self._alone_by
-            _matern(steps, steps)
-            together = profiles[near - len(steps) : near]
-            together *= 1.0 - ALONE
-            together += np.einsum("ad,adn->an", self._alone, steps)
-        kernels: Array = profiles[self._profile]
-        kernels *= self._smooth
-        kernels += self._linear * np.einsum("fd,dn->fn", self._slopes, products)[self._family]
-        return kernels
-
     def own(self, points: Array) -> Array:
         """k of each placed point with itself: a row for each member."""
         features = self._features(points)
         trends = np.einsum("fd,dn->fn", self._slopes, features * features)
-        own: Array = self._level + self._linear * trends[self._family]
-        return own[self._kind]
+        own: Array = (self._level + self._linear * trends[self._family])[self._kind]
+        return own
 
     def between(self, points: Array, others: Array) -> Array:
         """k between two sets of placed points: members × points × others."""
@@ -200,13 +182,88 @@ class Kernels:
             found[:, :, start : start + few] = pairs.reshape(len(pairs), count, -1)[self._kind]
         return found
 
+    def _pairs(self, apart: Array, products: Array) -> Array:
+        """k of pairs of placed points, by their differences and products: a row for each kind of member."""
+        near, gauss = len(self._near_of), len(self._gauss_of)
+        profiles = np.empty((near + gauss + 1, apart.shape[1]))
+        profiles[-1] = 0.0
+        squares = np.einsum("fd,dn->fn", self._apart, apart * apart)
+        _matern(np.sqrt(squares)[self._near_of] * -self._near_by, profiles[:near])
+        np.exp(squares[self._gauss_of] * self._gauss_by, out=profiles[near : near + gauss])
+        if len(self._alone):
+            steps = np.abs(apart) * -self._alone_by
+            _matern(steps, steps)
+            together = profiles[near - len(steps) : near]
+            together *= 1.0 - ALONE
+            together += np.einsum("ad,adn->an", self._alone, steps)
+        kernels: Array = profiles[self._profile]
+        kernels *= self._smooth
+        kernels += self._linear * np.einsum("fd,dn->fn", self._slopes, products)[self._family]
+        return kernels
 
-def _matern(q: Array, out: Array) -> None:
-    """The Matérn correlation of order 5/2 at √5 times a distance; q, which may be `out`, is written over."""
-    polynomial = q / 3.0
-    polynomial += 1.0
-    polynomial *= q
-    polynomial += 1.0
-    np.negative(q, out=q)
-    np.exp(q, out=q)
-    np.multiply(polynomial, q, out=out)
+    def column(self, points: Array, x: Array) -> Array:
+        """k between placed points, a row each, and one: a row for each member.
+
+        A few products of matrices: quickest where `points` lie in memory column after column.
+        """
+        lengths, bells, shares = self._matrices
+        families, steps = len(self._apart), len(lengths)
+        features, x = self._features(points), x[: self._axes]
+        apart = features - x[:, None]
+        distances = np.empty((lengths.shape[1], apart.shape[1]))
+        if len(distances) > families:
+            np.abs(apart, out=distances[families:])
+        apart *= apart
+        squares = self._apart.dot(apart)
+        np.sqrt(squares, out=distances[:families])
+        rows = np.empty((shares.shape[1], apart.shape[1]))
+        exponents, trends = rows[: steps + len(bells)], rows[steps + len(bells) :]
+        lengths.dot(distances, out=rows[:steps])
+        bells.dot(squares, out=exponents[steps:])
+        polynomials = _polynomials(rows[:steps])
+        np.exp(exponents, out=exponents)
+        rows[:steps] *= polynomials
+        (self._slopes * x).dot(features, out=trends)
+        column: Array = shares.dot(rows)[self._kind]
+        return column
+
+    @cached_property
+    def _matrices(self) -> tuple[Array, Array, Array]:
+        """What `column` multiplies with, to get from distances to exponents and from these to kinds.
+
+        Exponents are those of the Matérn kernels, of additive ones feature by feature, and of Gaussians; the
+        last rows to be shared out are the trends.
+        """
+        families, near, alone = len(self._apart), len(self._near_of), len(self._alone)
+        features = self._axes if alone else 0
+        steps, gauss = near + alone * features, len(self._gauss_of)
+        lengths, bells = np.zeros((steps, families + features)), np.zeros((gauss, families))
+        lengths[np.arange(near), self._near_of] = -self._near_by[:, 0]
+        bells[np.arange(gauss), self._gauss_of] = self._gauss_by[:, 0]
+        profiles = np.zeros((near + gauss + 1, steps + gauss + families))  # the last is 0
+        profiles[:near, :near] = np.eye(near)
+        profiles[near:-1, steps : steps + gauss] = np.eye(gauss)
+        for i in range(alone):
+            rows = slice(near + i * features, near + (i + 1) * features)
+            lengths[rows, families:] = np.diag(-self._alone_by[i, :, 0])
+            profiles[near - alone + i] *= 1.0 - ALONE
+            profiles[near - alone + i, rows] = self._alone[i]
+        shares = self._smooth * profiles[self._profile]
+        shares[np.arange(len(shares)), steps + gauss + self._family] = self._linear[:, 0]
+        return lengths, bells, shares
+
+
+def _matern(exponents: Array, out: Array) -> None:
+    """The Matérn correlation of order 5/2 at −√5 times a distance, which may be written over."""
+    polynomials = _polynomials(exponents)
+    np.exp(exponents, out=out)
+    out *= polynomials
+
+
+def _polynomials(exponents: Array) -> Array:
+    """1 + q + q²/3 at −q."""
+    polynomials = exponents / 3.0
+    polynomials -= 1.0
+    polynomials *= exponents
+    polynomials += 1.0
+    return polynomials

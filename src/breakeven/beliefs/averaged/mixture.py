@@ -50,20 +50,17 @@ def expected_error(values: Array, weights: Array, answer: float, level: float) -
 
 
 class Mixture:
-    """Weighted values, a row for each component and a column for each node, as one distribution.
+    """Weighted values as one distribution.
 
-    >>> mixture = Mixture(np.array([[0.0, 1.0]]), np.array([1.0]), np.array([0.5, 0.5]))
-    >>> mixture.quantile(0.5)
+    >>> Mixture(np.array([1.0, 0.0]), np.array([0.5, 0.5])).quantile(0.5)
     0.5
     """
 
     __slots__ = ("levels", "values", "weights")
 
-    def __init__(self, values: Array, weights: Array, node_weights: Array = NODE_WEIGHTS) -> None:
-        flat = values.ravel()
-        order = flat.argsort()
-        self.values = flat[order]
-        self.weights = np.multiply.outer(weights, node_weights).ravel()[order]
+    def __init__(self, values: Array, weights: Array) -> None:
+        order = values.argsort()
+        self.values, self.weights = values[order], weights[order]
         self.levels = self.weights.cumsum()
         self.levels -= 0.5 * self.weights
 
