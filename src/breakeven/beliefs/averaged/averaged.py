@@ -48,7 +48,7 @@ class AveragedView(View):
 
     belief: Any = None
     seen: Look | None = None
-    taken: Any = 0.0  # off the reach of a label, by the labels awaited
+    taken: Array | None = None  # off the reach of a label, by the labels awaited
     mixture: Any = None
     exception: SharesView | None = None  # whether the label is one, where most are equal
 
@@ -181,7 +181,7 @@ class Averaged(LabelledRows):
         with one_thread:
             seen = voices.look(self._frame.place(self._at(point)))
             narrowing = self._awaited_now(voices)
-            taken: Any = 0.0
+            taken: Array | None = None
             if narrowing is not None:
                 seen, taken = narrowing.narrow(seen)
             prediction, labels = self._predict(voices, seen)
@@ -239,10 +239,10 @@ class Averaged(LabelledRows):
     def _predict(self, voices: Voices, seen: Look) -> tuple[Prediction, Mixture]:
         """The prediction, given the labels told, and the distribution of a label there."""
         of_f, labels = voices.claims(seen)
-        quantiles = of_f.quantiles()
-        std = (quantiles[7] - quantiles[3]) / 2.0
-        answer = labels.quantile(self.level)
-        return Prediction(answer, std, self.traits.noise_std, quantiles, labels.quantiles()), labels
+        those, these = of_f.quantiles(), labels.quantiles()
+        std = (those[7] - those[3]) / 2.0
+        answer = these[5] if self.level == EVEN else labels.quantile(self.level)
+        return Prediction(answer, std, self.traits.noise_std, those, these), labels
 
     def predict(self, point: Any) -> Prediction:
         """The answer and its quantiles, given the labels told."""

@@ -82,7 +82,7 @@ class ErrorsAhead(NamedTuple):
     def of(rates: Array, variance: Array, noise: Array) -> "ErrorsAhead":
         """The stakes at these variances of f, in units of each member's scale."""
         variances = np.array([variance, variance + noise[:, None]])
-        stds = np.sqrt(variances)
+        stds = np.maximum(np.sqrt(variances), LEAST_STD)
         error = float(np.einsum("mr,mr->", rates, stds[1])) / max(rates.shape[1], 1)
         return ErrorsAhead(rates, variances, stds, error)
 
@@ -94,9 +94,10 @@ class ErrorsAhead(NamedTuple):
         gone = np.minimum(gone, self.variances[0])
         both = np.sqrt(self.variances - gone)
         both += self.stds
-        np.maximum(both, LEAST_STD, out=both)
-        saved = (self.rates * gone / both).reshape(2, -1).sum(axis=1) / max(gone.shape[1], 1)
-        return float(saved[0]), float(saved[1])
+        np.divide(self.rates * gone, both, out=both)
+        of_f, of_labels = both.reshape(2, -1).sum(axis=1).tolist()
+        kept = max(gone.shape[1], 1)
+        return of_f / kept, of_labels / kept
 
 
 class Narrowing:

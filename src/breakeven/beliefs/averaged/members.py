@@ -140,7 +140,9 @@ class Kernels:
         self._profile = np.array([order.index(key) if key in order else none for key in keys])
         self._linear = np.array([[shape.linear] for shape in shapes])
         self._smooth = 1.0 - self._linear
-        self._level = np.where(self._profile[:, None] == none, 0.0, self._smooth)  # k(x, x) without trend
+        level = np.where(self._profile[:, None] == none, 0.0, self._smooth)
+        self._level = level[self._kind]  # k(x, x) of every member without its trend, and what that adds
+        self._steep = (self._linear * self._slopes[self._family])[self._kind]
         self._near_of = [place for _, place, _ in (*matern, *additive)]
         near = [
             length if profile == "matern" else 2.0 * length for profile, _, length in (*matern, *additive)
@@ -166,8 +168,7 @@ class Kernels:
     def own(self, points: Array) -> Array:
         """k of each placed point with itself: a row for each member."""
         features = self._features(points)
-        trends = np.einsum("fd,dn->fn", self._slopes, features * features)
-        own: Array = (self._level + self._linear * trends[self._family])[self._kind]
+        own: Array = self._level + np.einsum("md,dn->mn", self._steep, features * features)
         return own
 
     def between(self, points: Array, others: Array) -> Array:

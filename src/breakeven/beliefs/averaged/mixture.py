@@ -58,20 +58,34 @@ class Mixture:
 
     __slots__ = ("levels", "values", "weights")
 
-    def __init__(self, values: Array, weights: Array) -> None:
-        order = values.argsort()
-        self.values, self.weights = values[order], weights[order]
-        self.levels = self.weights.cumsum()
-        self.levels -= 0.5 * self.weights
+    def __init__(self, values: Array, weights: Array, levels: Array | None = None) -> None:
+        if levels is None:
+            values, weights, levels = (each[0] for each in _sorted(values[None], weights))
+        self.values, self.weights, self.levels = values, weights, levels
+
+    @staticmethod
+    def rows(values: Array, weights: Array) -> "list[Mixture]":
+        """One for each row of values, all with the same weights."""
+        return [Mixture(*each) for each in zip(*_sorted(values, weights), strict=True)]
 
     def quantile(self, level: float) -> float:
         """One quantile."""
         return float(np.interp(level, self.levels, self.values))
 
     def quantiles(self) -> tuple[float, ...]:
-        """Those that a prediction carries."""
+        """Those that a prediction carries; the sixth is the median."""
         return tuple(np.interp(_CARRIED, self.levels, self.values).tolist())
 
     def error(self, answer: float, level: float) -> float:
         """The expected error of an answer."""
         return expected_error(self.values, self.weights, answer, level)
+
+
+def _sorted(values: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Rows of values in order, their weights, and the share of the weight below the middle of each."""
+    order = values.argsort(axis=1)
+    weights = weights[order]
+    levels = weights.cumsum(axis=1)
+    levels -= 0.5 * weights
+    order += np.arange(0, values.size, values.shape[1])[:, None]  # among all values, row after row
+    return values.ravel()[order], weights, levels

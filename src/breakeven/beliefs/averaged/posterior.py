@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from breakeven.beliefs.averaged.members import AMPLITUDES, Frame, Kernels, Member, log_prior
+from breakeven.beliefs.gp import blas
 from breakeven.errors.expect import Array
 
 PLAIN, TAMED = 0, 1  # the two targets
@@ -216,10 +217,8 @@ class Posterior:
         if self.labels < HALVED_FROM:
             solved: Array = np.matmul(self.inverse, k[:, :, None])[:, :, 0]
             return solved
-        from scipy.linalg.blas import dsymv  # slow to import
-
-        some = [dsymv(1.0, one.T, column, lower=1) for one, column in zip(self.inverse, k, strict=True)]
-        return np.array(some)
+        pairs = zip(self.inverse, k, strict=True)
+        return np.array([blas.dsymv(1.0, one.T, column, lower=1) for one, column in pairs])
 
     def centres(self, look: Look) -> Array:
         """The means of both targets at a point: targets × members."""

@@ -11,7 +11,6 @@ import numpy as np
 from breakeven.beliefs.averaged.coming import Coming, ErrorsAhead
 from breakeven.beliefs.averaged.mixture import NODE_LEVELS, NODE_WEIGHTS, Mixture, below, nodes, unit_error
 from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, Look, Posterior
-from breakeven.beliefs.gp.reservoir import std_drop
 from breakeven.errors.expect import Array
 from breakeven.values import counted
 
@@ -29,16 +28,20 @@ class Voices:
         self.posterior, self.coming = posterior.part(which), coming.part(which)
         self.weights: Array = weights[heard] / weights[heard].sum()
         self.who = who  # the member of each component
-        self._targets, self._level, scale = targets, level, posterior.scale
+        self._level, scale = level, posterior.scale
         self._tamed = int(np.searchsorted(targets, TAMED))  # the first tamed component
         self._stds: Array = widened * posterior.spreads[targets, which[who]]  # ŝ, of a target
         self._units = np.where(targets == PLAIN, scale.std, scale.spread)  # of a target, near the centre
         self._noise = self.posterior.kernels.noise
         self._nodes = nodes(posterior.degrees)
-        self._spread_of_nodes = np.multiply.outer(
-            np.where(targets == PLAIN, scale.std, 1.0) * self._stds, self._nodes
-        )
-        self._node_weights = np.multiply.outer(self.weights, NODE_WEIGHTS).ravel()
+        of_labels = np.where(targets == PLAIN, scale.std, 1.0)  # plain targets are claimed as labels at once
+        self._reach_of_nodes = np.multiply.outer(self._nodes, of_labels * self._stds)
+        self._pulls, self._means = self.posterior.pulls.copy(), self.posterior.means.copy()
+        self._pulls[PLAIN] *= scale.std
+        self._means[PLAIN] *= scale.std
+        self._means[PLAIN] += scale.centre
+        self._components = targets * len(which) + who  # their places among both targets of all members
+        self._node_weights = np.multiply.outer(NODE_WEIGHTS, self.weights).ravel()
         places = np.vstack([self.posterior.places, self.coming.places])
         self._places = np.asfortranarray(places)  # features as rows are what kernels read
         self._stakes()
@@ -58,25 +61,33 @@ class Voices:
 
     def claims(self, look: Look) -> tuple[Mixture, Mixture]:
         """The distributions of f and of a label there."""
-        posterior, first = self.posterior, self._tamed
-        scale = posterior.scale
-        centres = posterior.centres(look)[self._targets, self.who]
-        centres[:first] *= scale.std
-        centres[:first] += scale.centre
-        stds = np.sqrt([look.variance, look.variance + self._noise])[:, self.who]
-        values = stds[:, :, None] * self._spread_of_nodes
-        values += centres[:, None]
+        first, scale = self._tamed, self.posterior.scale
+        centres = self._centres(look)
+        stds = np.array([look.variance, look.variance + self._noise])
+        np.sqrt(stds, out=stds)
+        values = stds[:, None, self.who] * self._reach_of_nodes
+        values += centres
         if first < len(centres):
-            values[:, first:] = scale.tamed(values[:, first:])
-        of_f, of_labels = values.reshape(2, -1)
-        return Mixture(of_f, self._node_weights), Mixture(of_labels, self._node_weights)
+            values[:, :, first:] = scale.tamed(values[:, :, first:])
+        of_f, of_labels = Mixture.rows(values.reshape(2, -1), self._node_weights)
+        return of_f, of_labels
+
+    def _centres(self, look: Look) -> Array:
+        """The centre of each component, of a label or of a tamed target."""
+        centres = np.einsum("tmi,mi->tm", self._pulls, look.k)
+        centres += self._means
+        found: Array = centres.ravel()[self._components]
+        return found
 
     def below(self, look: Look, y: float, ratio: float) -> float:
         """The probability that a label there, of this noise relative to others, is below y."""
-        centres = self.posterior.centres(look)[self._targets, self.who]
+        scale, first = self.posterior.scale, self._tamed
         stds = self._stds * np.sqrt(look.variance + ratio * self._noise)[self.who]
-        targets = self.posterior.scale.targets(np.array([y]))[self._targets, 0]
-        return float(self.weights @ below((targets - centres) / stds, self.posterior.degrees))
+        stds[:first] *= scale.std
+        targets = np.full(len(stds), y)
+        targets[first:] = scale.targets(targets[first:])[TAMED]
+        scores = (targets - self._centres(look)) / stds
+        return float(self.weights @ below(scores, self.posterior.degrees))
 
     def narrowed(self, look: Look) -> float:
         """By how much labels awaited lower the standard deviation of f there."""
@@ -117,13 +128,19 @@ class Voices:
         return ErrorsAhead.of(self.ahead.rates, variance, self._noise)
 
     def saved(
-        self, look: Look, taken: Array | float, ratio: float, ahead: ErrorsAhead
+        self, look: Look, taken: Array | None, ratio: float, ahead: ErrorsAhead
     ) -> tuple[float, float, float]:
         """What a label of this relative noise takes off the errors: here, and at an arrival to come.
 
         The last two are against f and against labels. `taken` is what labels awaited take off its reach.
         """
-        spread = look.narrowed + ratio * self._noise
-        here = float(self._scales @ std_drop(look.narrowed, look.narrowed**2 / spread))
-        reach = self.coming.reach(look, self.posterior) - taken
-        return here, *ahead.saved(reach * reach / spread[:, None])
+        variance, noise = look.narrowed, ratio * self._noise
+        spread = variance + noise
+        falls = variance / spread  # by this share of its variance: a std by that over 1 + √ of what is left
+        here = float(self._scales @ (np.sqrt(variance) * falls / (1.0 + np.sqrt(noise / spread))))
+        reach = self.coming.reach(look, self.posterior)
+        if taken is not None:
+            reach -= taken
+        reach *= reach
+        reach /= spread[:, None]
+        return here, *ahead.saved(reach)
