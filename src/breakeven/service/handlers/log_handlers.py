@@ -1,7 +1,7 @@
 """The log over HTTP: entries as JSON in pages, or all of them as JSON lines or CSV, a part at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from itertools import islice
 
 import msgspec
@@ -62,7 +62,7 @@ def _chosen(live: LiveStream, query: EntryQuery, upto: int) -> Iterator[LogEntry
             yield one
 
 
-async def _parts(lines: Iterator[bytes], head: bytes) -> AsyncIterator[bytes]:
+async def _parts(lines: Iterator[bytes], head: bytes) -> AsyncGenerator[bytes, None]:
     """Lines in parts, each read in a thread: a slow reader holds nothing up."""
     if head:
         yield head
