@@ -1,4 +1,4 @@
-"""Write the reference of the HTTP interface from the table of routes: `python docs/http.py`."""
+"""Write the reference of the HTTP interface from the table of routes: `python docs/http_page.py`."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from breakeven.service.routes import SERVICE_ROUTES, ServiceRoute
 HERE = Path(__file__).parent
 HEAD = """# The HTTP interface
 
-Every path, as `breakeven serve` answers it. This page is made by `python docs/http.py` from the same table as
+Every path, as `breakeven serve` answers it. This page is made by `python docs/http_page.py` from the same table as
 the service itself; `/openapi.json` is the whole of it for programs.
 
 - Bodies are JSON unless said otherwise. Times are RFC 3339, in UTC. An infinite number is `null`.
