@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         TypeShares,
     )
     from breakeven.learner import Learner, algorithm1, algorithm2
+    from breakeven.learner.fleet import Fleet
     from breakeven.ledger import Ledger
     from breakeven.rules import (
         Always,
@@ -56,6 +57,7 @@ __all__ = [
     "Check",
     "Decision",
     "Explanation",
+    "Fleet",
     "GaussianProcess",
     "Labeller",
     "Learner",
@@ -102,6 +104,7 @@ _HOMES: dict[str, tuple[str, ...]] = {  # where each name is loaded from, when i
         "TypeShares",
     ),
     "breakeven.learner": ("Learner", "algorithm1", "algorithm2"),
+    "breakeven.learner.fleet": ("Fleet",),
     "breakeven.ledger": ("Ledger",),
     "breakeven.rules": (
         "Always",
