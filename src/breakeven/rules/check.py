@@ -11,10 +11,9 @@ from typing import ClassVar, Literal
 
 from msgspec.structs import replace
 
-from breakeven import theory
 from breakeven.errors import expect
 from breakeven.rules.rule import Rule, Wrapper
-from breakeven.values import Prediction, Verdict, View, best_offer
+from breakeven.values import EVEN, Prediction, Verdict, View, best_offer, expected_error
 from breakeven.values.decision import QUANTILE_LEVELS
 
 CHECK_DRAWS = 2  # which of the round's random numbers checks use
@@ -70,7 +69,7 @@ class Check(Wrapper):
         """The chance of a coin; none falls before the belief is tested, or where it expects no error yet."""
         if view.evidence == 0.0 or self.share == 0.0:
             return 0.0
-        error = expected_error(view.prediction, "label" if self.rule.scores_labels else "f")
+        error = error_ahead(view.prediction, "label" if self.rule.scores_labels else "f", view.level)
         left = self.rule.arrivals_left(view.round)
         too_late = left is not None and left * error < LABELS_ANEW * view.price
         if too_late or not isfinite(error):
@@ -101,21 +100,25 @@ def checked(rule: Rule, share: float | None, *, averaged: bool) -> Rule:
     return rule if share is None else Check(rule, share)
 
 
-def expected_error(prediction: Prediction, of: Literal["f", "label"]) -> float:
-    """How far off an answer is on average; for a yes or no, the chance that it is wrong.
+def error_ahead(prediction: Prediction, of: Literal["f", "label"], level: float = EVEN) -> float:
+    """How far off an answer is on average, as errors count at this level; of a yes or no, what it costs.
 
-    >>> round(expected_error(Prediction(mean=2.0, std=3.0, noise_std=4.0), "label"), 2)
+    >>> round(error_ahead(Prediction(mean=2.0, std=3.0, noise_std=4.0), "label"), 2)
     3.99
-    >>> expected_error(Prediction(mean=0.0, std=0.1, noise_std=0.5, probability=0.2), "label")
-    0.2
+    >>> no = Prediction(mean=0.0, std=0.1, noise_std=0.5, probability=0.2)
+    >>> error_ahead(no, "label"), round(error_ahead(no, "label", level=0.8), 2)  # a miss costs 4 false alarms
+    (0.2, 0.32)
     """
-    if prediction.probability is not None:
-        return 1.0 - prediction.probability if prediction.mean else prediction.probability
+    above, below = 2.0 * level, 2.0 * (1.0 - level)
+    share, answer = prediction.probability, prediction.mean
+    if share is not None:
+        return below * (1.0 - share) if answer else above * share
     quantiles = prediction.f_quantiles if of == "f" else prediction.label_quantiles
     if quantiles is not None:
-        return sum(w * abs(one - prediction.mean) for w, one in zip(_STANDS_FOR, quantiles, strict=True))
+        off = (above * (y - answer) if y > answer else below * (answer - y) for y in quantiles)
+        return sum(w * one for w, one in zip(_STANDS_FOR, off, strict=True))
     noise = prediction.noise_std if of == "label" else 0.0
-    return theory.EXPECTED_ERROR * sqrt(prediction.std**2 + noise**2)
+    return expected_error(level) * sqrt(prediction.std**2 + noise**2)
 
 
 _BETWEEN = (0.0, *((a + b) / 2.0 for a, b in pairwise(QUANTILE_LEVELS)), 1.0)

@@ -14,7 +14,7 @@ from breakeven import theory
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
 from breakeven.beliefs.averaged.axis_shares import axis_hearing
 from breakeven.beliefs.averaged.coming import Coming, ErrorsAhead, Narrowing
-from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, rounded
+from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, may_be_common, rounded
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import MOVING, NOISES, NULL_MEMBER, SHAPES, Frame, Member
 from breakeven.beliefs.averaged.mixture import (
@@ -319,8 +319,12 @@ class Averaged(LabelledRows):
     def rank(
         self, point: Any, y: float, noise_std: float | None = None, age: int = 0
     ) -> tuple[float, float] | None:
-        """The probability of a label below y there, and of y itself; None before the third label."""
-        if self._posterior is None or self._frame is None:
+        """The probability of a label below y there, and of y itself.
+
+        None before the third label, and while it is open whether most labels are one value: then a label of
+        another kind must refute nothing.
+        """
+        if self._posterior is None or self._frame is None or may_be_common(self._labels):
             return None
         common = self._common_now()
         if common is not None:

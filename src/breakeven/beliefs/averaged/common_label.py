@@ -44,6 +44,18 @@ def common_label(labels: list[float]) -> float | None:
     return value if common else None
 
 
+def may_be_common(labels: list[float]) -> bool:
+    """Whether it is still open if one value is that common: half of the labels have it, but fewer than five.
+
+    >>> may_be_common([0.0, 0.0, 3.0]), may_be_common([0.0] * 5 + [3.0]), may_be_common([1.0, 2.0, 3.0])
+    (True, False, False)
+    """
+    if not 2 <= len(labels) < 2 * ENOUGH_ALIKE - 1:
+        return False
+    count = Counter(map(rounded, labels)).most_common(1)[0][1]
+    return 2 <= count < ENOUGH_ALIKE and 2 * count >= len(labels) and count < len(labels)
+
+
 class FirstException(RowStakes, frozen=True, gc=False):
     """What a label saves while all were equal: an exception would matter, but nobody knows how much.
 
