@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from breakeven import Learner, Threshold, TypeMeans
+from breakeven import Learner, SeparateTypes, Threshold, TypeMeans
 from breakeven.learner import bulk
 from tests.oracle.type_streams import EXAMPLES, RULES, arrivals, eventful, one_by_one, small_sizes
 
@@ -50,12 +50,13 @@ def tell_a_third(learner):
 @pytest.mark.parametrize("rule", list(RULES))
 @settings(max_examples=EXAMPLES)
 @given(
+    kind=st.sampled_from([TypeMeans, SeparateTypes]),
     before=arrivals, first=arrivals, second=arrivals, seed=st.integers(0, 2**40),
     keep=st.sampled_from([0, 3, 40, 10_000]), cost=st.sampled_from([1e-6, 0.1, 7.3, 1e5]),
 )  # fmt: skip
-def test_any_batch_is_the_loop(rule, before, first, second, seed, keep, cost):
+def test_any_batch_is_the_loop(kind, rule, before, first, second, seed, keep, cost):
     def make():
-        belief = TypeMeans(0.3, prior_mean=0.25)
+        belief = kind(0.3, prior_mean=0.25)
         learner = Learner(belief, RULES[rule], label_cost=cost, seed=seed, keep=keep)
         eventful(learner, *columns(before))
         return learner

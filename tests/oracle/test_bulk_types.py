@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from breakeven import Always, Learner, Threshold, TypeMeans, simulate, theory
+from breakeven import Always, Learner, SeparateTypes, Threshold, TypeMeans, simulate, theory
 from breakeven.learner import bulk
 from breakeven.learner.bulk import lookups, stream
 from tests.oracle.type_streams import EXAMPLES, HARD, RULES, arrivals, eventful, one_by_one, small_sizes
@@ -62,12 +62,13 @@ def assert_same_before(make, xs, ys, ids=None):
 @pytest.mark.parametrize("rule", list(RULES))
 @settings(max_examples=EXAMPLES)
 @given(
+    kind=st.sampled_from([TypeMeans, SeparateTypes]),
     before=arrivals, first=arrivals, second=arrivals, with_truth=st.booleans(), seed=st.integers(0, 2**40),
     keep=st.sampled_from([0, 3, 40, 10_000]), cost=st.sampled_from([1e-6, 0.1, 7.3, 1e5]),
 )  # fmt: skip
-def test_any_stream_is_the_loop(rule, before, first, second, with_truth, seed, keep, cost):
+def test_any_stream_is_the_loop(kind, rule, before, first, second, with_truth, seed, keep, cost):
     def make():
-        belief = TypeMeans(0.3, prior_mean=0.25)
+        belief = kind(0.3, prior_mean=0.25)
         learner = Learner(belief, RULES[rule], label_cost=cost, seed=seed, keep=keep)
         eventful(learner, *columns(before)[:2])
         return learner
@@ -96,13 +97,14 @@ def test_what_was_believed_before_a_label_is_that_of_the_loop(rule, before, rows
 
 @pytest.mark.parametrize("rule", list(RULES))
 @pytest.mark.parametrize("types", [1, 7, 300])
-def test_long_streams_of_integers_are_the_loop(rule, types):
+@pytest.mark.parametrize("kind", [TypeMeans, SeparateTypes], ids=["all", "own"])
+def test_long_streams_of_integers_are_the_loop(rule, types, kind):
     random = np.random.default_rng(types)
     xs = random.integers(-types, types, size=1500)
     truth = random.random(2 * types)[xs]
     ys = truth + 0.3 * random.standard_normal(1500)
     half = (xs[:700], ys[:700], truth[:700]), (xs[700:], ys[700:], None)
-    fast, slow = assert_same(lambda: Learner(TypeMeans(0.3), RULES[rule], label_cost=0.5, seed=3), *half)
+    fast, slow = assert_same(lambda: Learner(kind(0.3), RULES[rule], label_cost=0.5, seed=3), *half)
     for x in (int(xs[-1]), 10**6):
         assert fast.decide(x) == slow.decide(x)
 
@@ -180,7 +182,7 @@ def test_compiled_tables_are_theory_to_the_bit():
     clocks = np.unique(np.geomspace(1, 1e9, 20_000).astype(int))
     assert lookups.agrees(loops)
     for price, unit, scale in ((10.0, 1.0, 1.0), (0.013, 2.5, 0.7)):
-        assert loops.thresholds(clocks, price, unit, scale).tolist() == [
+        assert loops.thresholds(clocks, np.full(len(clocks), price), unit, scale).tolist() == [
             theory.threshold(price, m, theory.DISCRETE_EXPONENT, unit, scale) for m in clocks.tolist()
         ]
     for noise_std, first in ((0.1, 1), (0.37, 10**7)):

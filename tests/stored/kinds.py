@@ -25,6 +25,7 @@ from breakeven import (
     Prior,
     Queue,
     RandomSelect,
+    SeparateTypes,
     Threshold,
     TypeMeans,
     Value,
@@ -46,6 +47,7 @@ def audited(rule):
 
 KINDS = {
     "algorithm1": lambda: algorithm1(label_cost=1.0, noise_std=0.3, seed=3),
+    "separate-types": lambda: Learner(SeparateTypes(0.3), Threshold(), label_cost=1.0, seed=3),
     "types-that-learn": lambda: Learner(TypeMeans(0.3, prior_std="learn"), Value(100), label_cost=0.5),
     "types-that-find-their-noise": lambda: Learner(
         TypeMeans(None, prior_mean="fit", label_scale="fit"), Threshold(), label_cost=1.0, warmup=12
@@ -98,7 +100,7 @@ def yes_no(learner):
 
 def arrivals(learner, seed):
     random = np.random.default_rng(seed)
-    types = type(learner.belief) is TypeMeans
+    types = type(learner.belief) in (TypeMeans, SeparateTypes)
     for _ in range(10_000):
         x = f"type {random.integers(5)}" if types else random.random(2).tolist()
         y = float(random.normal()) + (0.0 if types else float(np.sin(4 * x[0])))

@@ -1,7 +1,6 @@
 """When a stream runs in compiled loops, and that it runs one by one wherever they cannot serve."""
 
 import builtins
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from breakeven import Cells, Learner, RandomSelect, Threshold, TypeMeans, Value,
 from breakeven.errors import DuplicateId, InvalidInput
 from breakeven.learner import bulk
 from breakeven.learner.bulk import stream
+from breakeven.learner.bulk.compiling import compiled
 from breakeven.rules import Rule
 from breakeven.values import Verdict
 
@@ -47,7 +47,6 @@ def no_numba(monkeypatch):
         return importing(name, *more, **named)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.delitem(sys.modules, "breakeven.learner.bulk.loops", raising=False)
     stream.loops.cache_clear()
     yield
     stream.loops.cache_clear()
@@ -145,7 +144,6 @@ def test_without_numba_the_answers_are_the_same(no_numba, rule):
 
 def test_loops_compile_where_nothing_can_be_kept_on_disk(monkeypatch):
     numba = pytest.importorskip("numba")
-    loops = stream.loops()
     njit = numba.njit
 
     def nowhere(*functions, cache=False, **more):
@@ -154,7 +152,7 @@ def test_loops_compile_where_nothing_can_be_kept_on_disk(monkeypatch):
         return njit(*functions, **more)
 
     monkeypatch.setattr(numba, "njit", nowhere)
-    assert loops.compiled(lambda x: x + 1)(2) == 3
+    assert compiled(lambda x: x + 1)(2) == 3
 
 
 WRONG_TYPES = {

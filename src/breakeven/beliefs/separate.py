@@ -13,8 +13,8 @@ class SeparateTypes(TypeMeans):
     """`TypeMeans` whose confidence radius counts a type's own labels, where the paper counts those of all.
 
     That is not Algorithm 1 but keeps its bound, with the failure probability for arrivals that may react. The
-    radii are narrower, so `Threshold` buys fewer labels, and a type's decisions depend on its own history
-    only: they stay the same when a stream is split by type.
+    radii are narrower, so `Threshold` buys fewer labels (`theory.label_bound` with `counted="type"`), and a
+    type's decisions depend on its own history only: they stay the same when a stream is split by type.
 
     >>> one, both = SeparateTypes(noise_std=0.1), SeparateTypes(noise_std=0.1)
     >>> for belief in (one, both):
@@ -23,6 +23,8 @@ class SeparateTypes(TypeMeans):
     >>> one.look("flu").uncertainty == both.look("flu").uncertainty
     True
     """
+
+    counted = "type"
 
     def look(self, point: Any) -> View:
         """The confidence radius of this type by its own labels, and its mean."""

@@ -133,7 +133,8 @@ def _state(
         setattr(state, field, expect.whole(field, content[field]))
     if state.auditing is not None:
         state.auditing.trail.load(audit)
-    state.trust.load(content.get("trust"))
+    if (trust := content.get("trust")) is not None:
+        state.trust.load(trust)
     return state
 
 

@@ -37,6 +37,7 @@ from breakeven.theory.thresholds import (
     threshold,
 )
 from breakeven.theory.type_bounds import (
+    Counted,
     Form,
     expected_upper_bound,
     failure_probability,
@@ -50,6 +51,7 @@ from breakeven.theory.type_bounds import (
 __all__ = [
     "DISCRETE_EXPONENT",
     "EXPECTED_ERROR",
+    "Counted",
     "ErrorBound",
     "Form",
     "GainPath",

@@ -9,7 +9,9 @@ seldom: its first label costs B all the same. Means and predictions lie in [0, 1
 labels, so where arrivals do not react to labels either, the n-th label overall belongs to a type and a count
 that are fixed in advance, and its radius is used with N ≥ n: the chances of failure sum to Σ δ/n³ = ζ(3)·δ.
 Where arrivals do react, any type can have any count when N is small: the sum is over types as well, ζ(3)·K·δ.
-A belief that puts another count between N_k and N into its radius (`SeparateTypes`) keeps the bound, with K.
+Any count N′ with N_k ≤ N′ ≤ T in the logarithm keeps the bound, however it came about: at N_k = n the radius
+fails with δ/N′³ ≤ δ/n³, so ζ(3)·K·δ in all. `counted="type"` is N′ = N_k (`SeparateTypes`): the proof then
+gives at most n labels for the largest n = ⌈u_k⌉ with n in place of T, so fewer, and with less loss.
 Theorem 2 bounds the expected loss on the worst problem; one measured loss below it is no contradiction.
 Means ½ ± a·(σ²B/M_k)^⅓ force a loss of (a/2 − a⁴/16)·(σ²B)^⅓·M_k^⅔ (Pinsker, and the best number of labels),
 most at a = 2^⅓: ⅜·2^⅓ = 0.47 where ¼ is printed. Never labelling and answering ½ loses at most M_k/2, less
@@ -33,6 +35,8 @@ from breakeven.theory.thresholds import confidence_spread
 Form = Literal["corrected", "printed"]
 """Which formula: as printed in the paper, or as corrected."""
 FORMS = ("corrected", "printed")
+Counted = Literal["all", "type"]
+"""Whose labels the logarithm of a radius counts: those of all types, or those of its own type."""
 ZETA_3 = 1.2020569031595942
 PRINTED_LEAST, CORRECTED_LEAST = 1 / 4, 3 / 8 * 2 ** (1 / 3)  # of (σ²B)^⅓·M_k^⅔, Thm 2
 
@@ -49,10 +53,10 @@ def is_corrected(form: Form) -> bool:
 # -- arrivals of each type ---------------------------------------------------------------------------
 
 
-def counted(arrivals: Sequence[float]) -> Array:
+def arrivals_of(arrivals: Sequence[float]) -> Array:
     """Arrivals of each type as an array, zeros included.
 
-    >>> counted([3, 0, 2.5])
+    >>> arrivals_of([3, 0, 2.5])
     array([3. , 0. , 2.5])
     """
     counts = expect.vector("arrivals", arrivals)
@@ -67,7 +71,7 @@ def seen_within(arrivals: Sequence[float], rounds: float | None) -> tuple[Array,
     >>> seen_within([3, 0, 2], None)
     (array([3., 2.]), 5.0)
     """
-    counts = counted(arrivals)
+    counts = arrivals_of(arrivals)
     least = max(1.0, float(counts.sum()))
     total = least if rounds is None else expect.positive("rounds", rounds)
     if total < least * (1 - 1e-12):  # a sum of fractions may be an ulp above the rounds
@@ -101,6 +105,19 @@ class DiscreteSetting(NamedTuple):
         spread = confidence_spread(self.noise_std, labels, delta)
         rate: float = spread * self.threshold_scale**-2 * self.label_cost ** (-2 / 3)  # proof of Thm 1
         return rate
+
+    def labels_by_type(self, arrivals: Array, delta: float) -> Array:
+        """Bound the labels of each type where types count their own: the largest n with n = ⌈u_k(n)⌉.
+
+        From n = M_k down, each ⌈u_k(n)⌉ is a bound itself; no type has more labels than arrivals.
+        """
+        growth, labels = arrivals ** (2 / 3), np.ceil(arrivals)
+        while True:
+            rates = np.array([self.label_rate(n, delta) for n in np.maximum(labels, 1.0).tolist()])
+            fewer = np.minimum(np.ceil(rates * growth), labels)
+            if (fewer == labels).all():
+                return labels
+            labels = fewer
 
     def loss(self, arrivals: Array, rounds: float, delta: float) -> float:
         """Bound the loss for these arrivals of the types seen."""
@@ -143,15 +160,21 @@ def label_bound(
     noise_std: float,
     delta: float,
     threshold_scale: float = 1.0,
+    counted: Counted = "all",
 ) -> Array:
-    """Most labels that Algorithm 1 buys of each type.
+    """Most labels that Algorithm 1 buys of each type; with `counted="type"`, those of `SeparateTypes`.
 
     Certain, whatever the order of arrivals. `labels` is the number bought of all types, when it is known.
 
     >>> label_bound([1000, 10, 0], label_cost=10, noise_std=0.1, delta=0.01).tolist()
     [12.0, 1.0, 0.0]
+    >>> label_bound([1000, 10, 0], label_cost=10, noise_std=0.1, delta=0.01, counted="type").tolist()
+    [5.0, 1.0, 0.0]
     """
-    counts = counted(arrivals)
+    counts = arrivals_of(arrivals)
+    if _own_labels(counted):
+        setting = discrete_setting(label_cost, noise_std, threshold_scale)
+        return setting.labels_by_type(counts, _open(delta))
     bought = max(1.0, float(counts.sum())) if labels is None else expect.whole("labels", labels, least=1)
     rate = discrete_setting(label_cost, noise_std, threshold_scale).label_rate(bought, _open(delta))
     return np.ceil(rate * counts ** (2 / 3))  # proof of Thm 1, u
@@ -166,17 +189,25 @@ def upper_bound(
     delta: float,
     threshold_scale: float = 1.0,
     form: Form = "corrected",
+    counted: Counted = "all",
 ) -> float:
     """Loss that Algorithm 1 exceeds with `failure_probability` at most.
 
-    `rounds` is the sum of the arrivals, unless more rounds were played than these.
+    `rounds` is the sum of the arrivals, unless more rounds were played than these. With `counted="type"` it
+    is the loss of `SeparateTypes`: lower, and exceeded with the probability for arrivals that react.
 
     >>> setting = dict(label_cost=100, noise_std=0.1, delta=0.01)
     >>> round(upper_bound([10] * 100, **setting)), round(upper_bound([10] * 100, form="printed", **setting))
     (13332, 4364)
     """
     seen, total = seen_within(arrivals, rounds)
-    return discrete_setting(label_cost, noise_std, threshold_scale, form).loss(seen, total, _open(delta))
+    setting = discrete_setting(label_cost, noise_std, threshold_scale, form)
+    if not _own_labels(counted):
+        return setting.loss(seen, total, _open(delta))
+    if not setting.corrected:
+        expect.refuse("form", '"corrected", as the paper counts the labels of all types', form)
+    labels = setting.labels_by_type(seen, _open(delta))
+    return setting.bill(float(labels.sum()), float((seen ** (2 / 3)).sum()))
 
 
 def expected_upper_bound(
@@ -253,6 +284,10 @@ def _failure(types: int, delta: float, form: Form, arrivals_react: bool) -> floa
     return min(1.0, ZETA_3 * delta * (types if arrivals_react else 1))  # Thm 1, its union carried out
 
 
+def _own_labels(counted: Counted) -> bool:
+    return bool(expect.one_of("counted", counted, ("all", "type")) == "type")
+
+
 def _open(delta: float) -> float:
     return expect.probability("delta", delta, open=True)
 
@@ -272,7 +307,7 @@ def lower_bound(
     >>> lower_bound([1], label_cost=1000, noise_std=1)  # printed: 2.5
     0.1875
     """
-    return float(_least(counted(arrivals), label_cost, noise_std, form).sum())
+    return float(_least(arrivals_of(arrivals), label_cost, noise_std, form).sum())
 
 
 def worst_case_lower_bound(

@@ -551,15 +551,13 @@ class Averaged(LabelledRows):
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave; raises where its parts do not fit together."""
-        new = type(self)(**self.config())
-        new.load_rows(state)
-        new._take_fit(state["fitted"])
+        self.load_rows(state)
+        self._take_fit(state["fitted"])
         if state["explained"] is not None:
-            new._used, new._begun = list(map(checked_count, state["used"])), checked_count(state["begun"])
-            if not (2 <= new._begun <= len(new._used) and max(new._used) < new.labels and new._frame):
+            self._used, self._begun = list(map(checked_count, state["used"])), checked_count(state["begun"])
+            if not (2 <= self._begun <= len(self._used) and max(self._used) < self.labels and self._frame):
                 raise ValueError("expected the labels that members look at")
-            new._take_in(floats(state["explained"], len(new._members), len(new._kept)))
-        self.__dict__.update(new.__dict__)
+            self._take_in(floats(state["explained"], len(self._members), len(self._kept)))
 
 
 def checked_rare(parameters: dict[str, Any], dim: int) -> tuple[Frame, list[Member]] | None:

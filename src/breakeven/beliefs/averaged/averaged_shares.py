@@ -380,10 +380,8 @@ class AveragedShares(LabelledRows):
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a state that `state` gave; raises where its parts do not fit together."""
-        new = type(self)(**self.config())
-        new.load_rows(state)
-        if not set(new._labels) <= {0.0, 1.0}:
+        self.load_rows(state)
+        if not set(self._labels) <= {0.0, 1.0}:
             raise ValueError("expected yes/no labels")
-        new._take_fit(state["fitted"])
-        new._rebuild()
-        self.__dict__.update(new.__dict__)
+        self._take_fit(state["fitted"])
+        self._rebuild()

@@ -8,7 +8,7 @@ Notation: N labels in all and N_k of type k, awaited ones included; M_k arrivals
 
 from collections.abc import Callable, Iterable, Sequence
 from math import erfc, hypot, inf, sqrt
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -70,6 +70,9 @@ class TypeMeans(TypeBelief):
     >>> TypeMeans(noise_std=1.0, prior_std=1.0).learn("flu", 3.0).mean
     1.5
     """
+
+    counted: ClassVar[Literal["all", "type"]] = "all"
+    """Whose labels the logarithm of the confidence radius counts: those of all types, or of its own."""
 
     def __init__(
         self,

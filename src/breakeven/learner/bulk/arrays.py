@@ -134,7 +134,7 @@ class Given(NamedTuple):
     labels: int
     noise_std: float
     spreads: Array
-    first: int
+    first: int | None
     space: Array
     out: Answers
     before: Before | None
@@ -161,12 +161,12 @@ class MovingLimit(NamedTuple):
 
 
 class ValueTerms(NamedTuple):
-    """What `Value` weighs: rounds passed, in all (0 if unknown), to come at least; the price of a label."""
+    """What `Value` weighs: rounds passed, in all (0 if unknown), to come at least; the prices of labels."""
 
     passed: int
     horizon: int
     least: int
-    price: float
+    prices: Array
     lessons: bool
     outright: bool
 

@@ -66,6 +66,52 @@ def reasons_from(reason: Callable[..., str], *facts: Truths, rounds: int) -> Rea
     return Reasons(codes, tuple(reason(*case) for case in product((False, True), repeat=len(facts))))
 
 
+def threshold_reasons(rule: Threshold, answers: Answers, before: Before) -> Reasons:
+    """The reasons of `Threshold`: a type has no prior that could be sure from the start."""
+    wanted, first, untold = answers.wants_label, np.isinf(answers.uncertainty), np.isinf(before.std)
+    never = np.zeros(len(wanted), dtype=bool)
+    return reasons_from(rule.reason, wanted, first, never, untold, rounds=len(wanted))
+
+
+def moving_reasons(rule: VariableUncertainty, answers: Answers, over: Truths) -> Reasons:
+    """The reasons of `VariableUncertainty`, given in which rounds the budget was used up."""
+    wanted, first = answers.wants_label, np.isinf(answers.uncertainty)
+    return reasons_from(rule.reason, wanted, first, over, rounds=len(wanted))
+
+
+def worth_reasons(rule: Value, answers: Answers, before: Before, rounds: Counts) -> Reasons:
+    """The reasons of `Value`, given the numbers of the rounds."""
+    wanted, worth = answers.wants_label, before.worth
+    late = np.zeros(len(wanted), dtype=bool) if rule.horizon is None else rounds > rule.horizon
+    return reasons_from(rule.reason, wanted, np.isinf(worth), worth == 0.0, late, rounds=len(wanted))
+
+
+def moving_limit(rule: VariableUncertainty, memory: Array, scale: float) -> MovingLimit:
+    """What a reading of VAR-UNCERTAINTY compares, and how its θ moves; `memory`: θ, the labels of late."""
+    reading = READINGS[rule.reading]
+    return MovingLimit(
+        memory=memory,
+        confidence=reading.compare == "confidence",
+        below=reading.compare == "below",
+        after_yes=reading.after_yes,
+        after_no=reading.after_no,
+        budget=inf if rule.budget is None else rule.budget,
+        scale=scale,
+    )
+
+
+def value_terms(rule: Value, passed: int, prices: Array) -> ValueTerms:
+    """What `Value` weighs after this many rounds, at these prices of the labels."""
+    return ValueTerms(
+        passed=passed,
+        horizon=rule.horizon or 0,
+        least=LEAST_EXPECTED if rule.horizon is None else 0,
+        prices=prices,
+        lessons=rule.lessons,
+        outright=rule.scores_labels,
+    )
+
+
 class Judge(Protocol):
     """Decides on chunks of rounds, as its rule does on each."""
 
@@ -171,10 +217,8 @@ class ByThreshold(ByLimits):
             self._limits = self._limits._replace(values=rest, by_type=False)
 
     def reasons(self, answers: Answers, before: Before) -> Reasons:
-        """A type has no prior that could be sure from the start."""
-        wanted, first, untold = answers.wants_label, np.isinf(answers.uncertainty), np.isinf(before.std)
-        never = np.zeros(len(wanted), dtype=bool)
-        return reasons_from(self._rule.reason, wanted, first, never, untold, rounds=len(wanted))
+        """By what is labelled and told of the type."""
+        return threshold_reasons(self._rule, answers, before)
 
 
 class ByLot(ByLimits):
@@ -219,16 +263,8 @@ class ByMovingLimit:
     fitted_after: Sequence[int] = ()
 
     def __init__(self, rule: VariableUncertainty, scale: float, loops: ModuleType) -> None:
-        self._loops, self._rule, self._reading = loops, rule, READINGS[rule.reading]
-        self._moving = MovingLimit(
-            memory=np.array([rule.theta, rule.lately]),
-            confidence=self._reading.compare == "confidence",
-            below=self._reading.compare == "below",
-            after_yes=self._reading.after_yes,
-            after_no=self._reading.after_no,
-            budget=inf if rule.budget is None else rule.budget,
-            scale=scale,
-        )
+        self._loops, self._rule = loops, rule
+        self._moving = moving_limit(rule, np.array([rule.theta, rule.lately]), scale)
         self._lately = rule.lately
 
     def prepare(self, round: int, count: int) -> None:
@@ -249,9 +285,8 @@ class ByMovingLimit:
 
     def reasons(self, answers: Answers, before: Before) -> Reasons:
         """The first of a type, then the budget, then θ."""
-        wanted, first = answers.wants_label, np.isinf(answers.uncertainty)
-        over = self._loops.over_budget(wanted, self._lately, self._moving.budget)
-        return reasons_from(self._rule.reason, wanted, first, over, rounds=len(wanted))
+        over = self._loops.over_budget(answers.wants_label, self._lately, self._moving.budget)
+        return moving_reasons(self._rule, answers, over)
 
     def settle(self) -> None:
         """Leave θ, and the labels of late."""
@@ -270,10 +305,10 @@ def rates_agree() -> bool:
 class Met:
     """The labels of all types while a stream passes: of those met as arrays, of the others as they were."""
 
-    def __init__(self, belief: TypeMeans, names: list[Any]) -> None:
-        self._before, self._names = belief.known(), names
-        self.types = TypeArrays.of([])
-        self.census = np.array(astuple(belief.count()))
+    def __init__(
+        self, names: Sequence[Any], before: dict[Any, tuple[float, float]], census: Counts, types: TypeArrays
+    ) -> None:
+        self._names, self._before, self.census, self.types = names, before, census, types
 
     @property
     def told(self) -> int:
@@ -314,15 +349,15 @@ class ByWorth:
         belief = state.belief
         assert isinstance(belief, TypeMeans)
         self._loop, self._state, self._rule, self._belief = worth_loop.decide, state, rule, belief
-        self._met = Met(belief, names)
+        self._met = Met(names, belief.known(), np.array(astuple(belief.count())), TypeArrays.of([]))
         self._across = AcrossTypes(self._met, belief.noise_std, belief.prior_mean, belief.prior_std)
         self._across.load(belief.across.state())
         self._first = state.rounds + 1
         self.fitted_after: list[int] = []  # rounds of this stream, from 0, after whose label a fit was made
 
     def prepare(self, round: int, count: int) -> None:
-        """Nothing is known ahead."""
-        self._round = round
+        """Only the price is known ahead."""
+        self._round, self._prices = round, np.full(count, self._state.quote.price)
 
     def decide(self, given: Given, start: int) -> Stop:
         """Compare with the price; where enough types have labels, learn what they have in common."""
@@ -340,15 +375,7 @@ class ByWorth:
             self._across.load(self._across.state())
 
     def _terms(self, start: int) -> ValueTerms:
-        rule = self._rule
-        return ValueTerms(
-            passed=self._round - 1 + start,
-            horizon=rule.horizon or 0,
-            least=LEAST_EXPECTED if rule.horizon is None else 0,
-            price=self._state.quote.price,
-            lessons=rule.lessons,
-            outright=rule.scores_labels,
-        )
+        return value_terms(self._rule, self._round - 1 + start, self._prices[start:])
 
     def _prior(self) -> PriorTerms:
         across, prior = self._across, self._across.prior
@@ -368,12 +395,8 @@ class ByWorth:
 
     def reasons(self, answers: Answers, before: Before) -> Reasons:
         """By what the label is worth, and whether the horizon has passed."""
-        wanted, worth, horizon = answers.wants_label, before.worth, self._rule.horizon
-        rounds = np.arange(self._round, self._round + len(wanted))
-        late = np.zeros(len(wanted), dtype=bool) if horizon is None else rounds > horizon
-        return reasons_from(
-            self._rule.reason, wanted, np.isinf(worth), worth == 0.0, late, rounds=len(wanted)
-        )
+        rounds = np.arange(self._round, self._round + len(answers.wants_label))
+        return worth_reasons(self._rule, answers, before, rounds)
 
     def worths(self, worth: Array) -> Iterable[float | None]:
         """In money."""

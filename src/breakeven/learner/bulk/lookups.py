@@ -5,6 +5,7 @@ they have given the bits that `theory` gives; where they do not, `theory` fills 
 """
 
 from functools import cache
+from math import inf
 from types import ModuleType
 
 import numpy as np
@@ -33,30 +34,48 @@ class Thresholds:
         self.table = np.append(self.table, self.at(np.arange(old, size)))
         return size > old
 
-    def at(self, clocks: Counts) -> Array:
-        """The thresholds at these clocks."""
+    def at(self, clocks: Counts, prices: Array | None = None) -> Array:
+        """The thresholds at these clocks, for prices of their own where there are any."""
         compute = self._loops.thresholds if agrees(self._loops) else theory_thresholds
-        return np.asarray(compute(clocks, self._price, self._unit, self._scale))
+        prices = np.full(len(clocks), self._price) if prices is None else prices
+        return np.asarray(compute(clocks, prices, self._unit, self._scale))
 
 
 class Spreads:
-    """`theory.confidence_spread` for a window of label counts, from `first` on."""
+    """`theory.confidence_spread` by labels of all types, for a window of counts from `first` on.
+
+    Where types count their own labels there is no `first`: the table is by these, and grows.
+    """
 
     def __init__(self, loops: ModuleType, belief: TypeMeans) -> None:
         self._loops, self._belief = loops, belief
-        self.move_to(belief.asked)
+        self.first: int | None = None
+        self.values = np.array([inf])  # without labels
+        self.provide(belief.asked)
 
-    def move_to(self, labels: int) -> None:
-        """Move the window to this many labels asked for; more will follow."""
-        self.first = max(labels, 1)
-        compute = self._loops.spreads if agrees(self._loops) else theory_spreads
-        self.values = np.asarray(compute(self.first, WINDOW, self._belief.noise_std, self._belief.delta))
+    def provide(self, labels: int) -> None:
+        """Move the window to this many labels asked for, as more will follow; or double the table."""
+        if self._belief.counted == "type":
+            known = len(self.values)
+            self.values = np.append(self.values, self._from(known, max(known, WINDOW)))
+        else:
+            self.first = max(labels, 1)
+            self.values = self._from(self.first, WINDOW)
+
+    def _from(self, first: int, count: int) -> Array:
+        return spreads_from(self._loops, self._belief, first, count)
 
 
-def theory_thresholds(clocks: Counts, price: float, unit: float, scale: float) -> Array:
+def spreads_from(loops: ModuleType, belief: TypeMeans, first: int, count: int) -> Array:
+    """`theory.confidence_spread` of this belief for `count` numbers of labels, from `first` on."""
+    compute = loops.spreads if agrees(loops) else theory_spreads
+    return np.asarray(compute(first, count, belief.noise_std, belief.delta))
+
+
+def theory_thresholds(clocks: Counts, prices: Array, unit: float, scale: float) -> Array:
     """What `loops.thresholds` computes, one by one."""
-    exponent = theory.DISCRETE_EXPONENT
-    return np.array([theory.threshold(price, clock, exponent, unit, scale) for clock in clocks.tolist()])
+    exponent, cases = theory.DISCRETE_EXPONENT, zip(clocks.tolist(), prices.tolist(), strict=True)
+    return np.array([theory.threshold(price, clock, exponent, unit, scale) for clock, price in cases])
 
 
 def theory_spreads(first: int, count: int, noise_std: float, delta: float) -> Array:
@@ -70,7 +89,7 @@ def theory_spreads(first: int, count: int, noise_std: float, delta: float) -> Ar
 def agrees(loops: ModuleType) -> bool:
     """Whether the compiled thresholds and spreads are those of theory, to the bit."""
     clocks = np.arange(1, COMPARED_BITS)
-    terms, spread = (clocks, np.pi, 1.3, 0.7), (1, COMPARED_BITS, 0.3, 0.05)
+    terms, spread = (clocks, np.full(len(clocks), np.pi), 1.3, 0.7), (1, COMPARED_BITS, 0.3, 0.05)
     return np.array_equal(loops.thresholds(*terms), theory_thresholds(*terms)) and (
         np.array_equal(loops.spreads(*spread), theory_spreads(*spread))
     )

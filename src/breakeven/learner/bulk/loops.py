@@ -1,14 +1,11 @@
-"""The compiled loops; nothing else imports numba, and nothing imports this before the first long stream.
+"""The compiled loops; nothing imports this before the first long stream or the first fleet.
 
 Sums, products, quotients and square roots are rounded correctly, here as in Python, so all bits agree.
 Labels are summed as `ExactSum` does it: the nearest float, then the nearest to what is missing, and so on.
 """
 
-from collections.abc import Callable
 from math import inf, log, nan, sqrt
-from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
 
 from breakeven.errors.expect import Array
@@ -29,19 +26,9 @@ from breakeven.learner.bulk.arrays import (
     Truths,
     TypeArrays,
 )
+from breakeven.learner.bulk.compiling import compiled
 from breakeven.rules.baselines import LATELY_ROUNDS, LEAST_THETA, MOST_THETA
 from breakeven.theory import DISCRETE_EXPONENT
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def compiled(function: F) -> F:
-    """Compile on the first call, and keep the result on disk where there is a place for it."""
-    try:
-        return cast(F, numba.njit(cache=True, error_model="numpy")(function))
-    except RuntimeError:  # no directory can be written to
-        return cast(F, numba.njit(error_model="numpy")(function))
-
 
 # -- types and tables --------------------------------------------------------------------------------
 
@@ -70,11 +57,11 @@ def clocks(values: Counts, low: int, lookup: Codes, arrivals: Counts) -> Counts:
 
 
 @compiled
-def thresholds(clocks: Counts, price: float, unit: float, scale: float) -> Array:
-    """`theory.threshold` at each clock."""
+def thresholds(clocks: Counts, prices: Array, unit: float, scale: float) -> Array:
+    """`theory.threshold` at each clock, for a price of its own."""
     result = np.empty(len(clocks))
     for i in range(len(clocks)):
-        result[i] = scale * unit * (price / clocks[i]) ** DISCRETE_EXPONENT
+        result[i] = scale * unit * (prices[i] / clocks[i]) ** DISCRETE_EXPONENT
     return result
 
 
@@ -179,17 +166,20 @@ def _nearest(rest: Array, size: int) -> float:
 @compiled
 def decide(
     values: Counts, low: int, lookup: Codes, told: LabelArrays | None, types: TypeArrays, labels: int,
-    noise_std: float, spreads: Array, first: int, space: Array, out: Answers, before: Before | None,
+    noise_std: float, spreads: Array, first: int | None, space: Array, out: Answers, before: Before | None,
     limits: LimitTable, moving: MovingLimit | None,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Label what is above its limit: rounds done, labels there are now, and why it stopped.
 
-    Labels that are not `told` are awaited. Where a limit is `moving`, `limits` has no values.
+    Labels that are not `told` are awaited. Where a limit is `moving`, `limits` has no values. Spreads are by
+    labels of all types from `first` on, or by those of the type where that is None.
     """
     arrivals, asked, known, mean, parts = types
     wants_label, prediction, uncertainty, threshold = out
     table, by_type, shown = limits
-    spread, few = spreads[max(labels - first, 0)], parts.shape[1] == 2
+    few = parts.shape[1] == 2
+    if first is not None:
+        spread = spreads[max(labels - first, 0)]
     if told is not None:
         y, true = told
     if before is not None:
@@ -202,6 +192,10 @@ def decide(
             return i, labels, NEW_TYPE
         k = lookup[value]
         clock = arrivals[k] + 1
+        if first is None:
+            if asked[k] >= len(spreads):
+                return i, labels, NEEDS_SPREADS
+            spread = spreads[int(asked[k])]
         radius, answer = sqrt(spread / asked[k]), mean[k]  # ∞ without labels
         if moving is None:
             place = np.uintp(clock if by_type else i)
@@ -218,7 +212,7 @@ def decide(
         if before is not None:
             prediction_before[i], std_before[i] = answer, noise_std / sqrt(known[k])
         if wanted:
-            if labels + 1 - first >= len(spreads):
+            if first is not None and labels + 1 - first >= len(spreads):
                 return i, labels, NEEDS_SPREADS
             if told is not None:
                 total, rest, lost = add_to_two(parts[k, 0], parts[k, 1], y[i])
@@ -230,7 +224,8 @@ def decide(
                 mean[k] = parts[k, 0] / known[k]
                 answer = mean[k] if true else y[i]
             labels += 1
-            spread = spreads[labels - first]
+            if first is not None:
+                spread = spreads[labels - first]
             asked[k] += 1
         if moving is not None:
             memory[1] = fade(memory[1], wanted)

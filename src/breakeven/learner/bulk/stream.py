@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from breakeven.beliefs import TypeMeans
+from breakeven.beliefs import SeparateTypes, TypeMeans
 from breakeven.errors.expect import Array
 from breakeven.learner.book import Entry
 from breakeven.learner.bulk.arrays import (
@@ -39,6 +39,7 @@ from breakeven.values import EVEN, Decision, Prediction
 SHORTEST = 100_000  # rounds: loading the compiled loops takes as long as about this many rounds one by one
 CHUNK_ROUNDS = 2**17  # at a time
 LARGEST_INTEGER = 2**63 - 1
+COMPILED_BELIEFS = (TypeMeans, SeparateTypes)
 
 
 def pays(state: State, rounds: int) -> bool:
@@ -46,7 +47,8 @@ def pays(state: State, rounds: int) -> bool:
     belief, rule = state.belief, state.rule
     return (
         rounds >= SHORTEST
-        and type(belief) is TypeMeans
+        and isinstance(belief, TypeMeans)
+        and type(belief) in COMPILED_BELIEFS
         and belief.even
         and belief.level == EVEN
         and type(rule) in COMPILED_RULES
@@ -75,9 +77,10 @@ def holds_types(X: Any) -> bool:
 def loops() -> ModuleType | None:
     """The compiled loops, or None where numba is not installed."""
     try:
-        return import_module("breakeven.learner.bulk.loops")
+        import numba  # noqa: F401
     except ImportError:
         return None
+    return import_module("breakeven.learner.bulk.loops")
 
 
 class Passed(NamedTuple):
@@ -172,7 +175,7 @@ class RunningStream:
     def __init__(self, state: State, points: Points) -> None:
         compiled, belief = loops(), state.belief
         assert compiled is not None
-        assert isinstance(belief, TypeMeans)
+        assert isinstance(belief, TypeMeans)  # as SeparateTypes is
         self._state, self._belief, self._rounds = state, belief, len(points)
         self.loops = compiled
         self.coding = Coding(points, compiled)
@@ -224,7 +227,7 @@ class RunningStream:
         if why == NEW_TYPE:
             self._meet(start)
         elif why == NEEDS_SPREADS:
-            self._spreads.move_to(self._labels)
+            self._spreads.provide(self._labels)
         elif why == NEEDS_LIMITS:
             self.judge.extend(start, lambda: self._clocks(start))
         elif why == NEEDS_PARTS:

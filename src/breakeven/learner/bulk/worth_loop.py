@@ -28,7 +28,8 @@ from breakeven.learner.bulk.arrays import (
     TypeArrays,
     ValueTerms,
 )
-from breakeven.learner.bulk.loops import add, compiled
+from breakeven.learner.bulk.compiling import compiled
+from breakeven.learner.bulk.loops import add
 
 ARRIVALS, TYPES, ASKED, TOLD, OVERLOOKED = range(5)  # the places of a `Census`
 
@@ -43,18 +44,20 @@ posterior_mean = compiled(weighing.posterior_mean)
 @compiled
 def decide(
     values: Counts, low: int, lookup: Codes, told: LabelArrays | None, types: TypeArrays, labels: int,
-    noise_std: float, spreads: Array, first: int, space: Array, out: Answers, before: Before | None,
+    noise_std: float, spreads: Array, first: int | None, space: Array, out: Answers, before: Before | None,
     terms: ValueTerms, prior: PriorTerms, census: Counts,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Label what is worth more than its price: rounds done, labels there are now, and why it stopped.
 
-    Labels that are not `told` are awaited.
+    Labels that are not `told` are awaited. Spreads are as in `loops.decide`.
     """
     arrivals, asked, known, mean, parts = types
     wants_label, prediction, uncertainty, threshold = out
-    passed, horizon, least, price, lessons, outright = terms
+    passed, horizon, least, prices, lessons, outright = terms
     prior_mean, prior_std, prior_worth, learns, unknown, due_at = prior
-    spread, stale = spreads[max(labels - first, 0)], False
+    stale = False
+    if first is not None:
+        spread = spreads[max(labels - first, 0)]
     if told is not None:
         y, true = told
     if before is not None:
@@ -68,7 +71,7 @@ def decide(
             return i, labels, NEEDS_GUESS
         round, clock = passed + i + 1, arrivals[k] + 1
         left = max(round, least) if round > horizon else horizon - round
-        weight = prior_worth + asked[k]
+        weight, price = prior_worth + asked[k], prices[i]
         if weight == 0.0:
             worth = 0.0 if learns and census[ASKED] >= ENOUGH_TO_FIT else inf
             now = worth
@@ -81,12 +84,16 @@ def decide(
             if before is not None or now <= price < worth:
                 u = familiarity((census[TYPES] + (clock == 1)) / rounds)
                 worth = now + left * (share * (u / (1.0 + u)) * here + taught)
+        if first is None:
+            if asked[k] >= len(spreads):
+                return i, labels, NEEDS_SPREADS
+            spread = spreads[int(asked[k])]
         radius, answer, wanted, due = sqrt(spread / asked[k]), mean[k], worth > price, False
         if before is not None:
             prediction_before[i], worth_before[i], now_before[i] = answer, worth, now
             std_before[i] = noise_std / sqrt(prior_worth + known[k]) if known[k] else prior_std
         if wanted:
-            if labels + 1 - first >= len(spreads):
+            if first is not None and labels + 1 - first >= len(spreads):
                 return i, labels, NEEDS_SPREADS
             if told is not None:
                 if not add(parts, k, y[i], space):
@@ -97,7 +104,8 @@ def decide(
                 census[TOLD] += known[k] == 1.0
                 stale, due = unknown, census[TOLD] >= due_at
             labels += 1
-            spread = spreads[labels - first]
+            if first is not None:
+                spread = spreads[labels - first]
             if asked[k] == 0.0:
                 census[ASKED] += 1
                 census[OVERLOOKED] -= arrivals[k]
