@@ -217,7 +217,7 @@ class Averaged(LabelledRows):
             prediction = common.predict(exception, self.traits.noise_std)
             uncertainty = exception.uncertainty * common.size
             view = AveragedView(uncertainty, prediction, None, self.asked, self.traits)
-            view.belief, view.exception = self, exception
+            view.belief, view.exception, view.planned = self, exception, True
             return view
         if self._posterior is None or self._coming is None or self._frame is None:
             return self._unknown()
@@ -453,7 +453,7 @@ class Averaged(LabelledRows):
 
     def fit_job(self) -> dict[str, Any]:
         """The labels told so far, their points and noises, and the moments of the arrivals."""
-        return {**self._job(MOST_LABELS), "noise_std": self.noise_std}
+        return {**self._job(self._even_part(MOST_LABELS)), "noise_std": self.noise_std}
 
     @classmethod
     def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:

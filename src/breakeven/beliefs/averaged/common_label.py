@@ -3,11 +3,12 @@
 Nothing is certain because it was equal so far. While one value c makes up all labels, or half of them and
 five at least, a label is c or an exception. Whether it is one is a yes/no question, which an averaged belief
 of its own answers; how large it is, the exceptions so far say. Before the first of these its size is unknown:
-then it is taken to matter, log-uniform between the price of a label and that price for a hundred arrivals.
-So of a stream of equal labels some dozens are bought, whatever a label costs.
+then it is taken to matter, log-uniform between the price of a label and that of a hundred labels. So of a
+stream of equal labels some dozens are bought, whatever a label costs: docs/yes-no.md says how many.
 """
 
 from collections import Counter
+from functools import lru_cache
 from math import inf, log
 from typing import Any
 
@@ -23,7 +24,9 @@ from breakeven.values import Prediction, Saving, View, counted
 
 ENOUGH_ALIKE = 5  # labels of one value, where there are others
 ATOMS = 50  # nodes that stand for the common value, so that quantiles keep its edges
-FORESEEN = 100.0  # arrivals that an exception may matter to before one was seen
+LARGEST = 100.0  # labels that the largest exception pays for, before one was seen
+USUAL = (LARGEST - 1.0) / log(LARGEST)  # their mean: sizes are log-uniform
+PLANNED = 2048  # labels that are planned ahead, at most
 
 
 def rounded(y: float) -> float:
@@ -65,17 +68,46 @@ class FirstException(RowStakes, frozen=True, gc=False):
     share: float = 0.5  # the chance of an exception here
     yes_no: bool = False
 
+    def now(self, *, labels: bool, price: float) -> float:
+        """The error expected here."""
+        return self.share * USUAL * price
+
     def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
-        """What the label takes off, here and at the arrivals `left`."""
-        ahead = min(left + 1.0, FORESEEN)
-        size = price * max(ahead - 1.0, 1.0) / log(max(ahead, 3.0))
-        unknown = self._sized(size, int(ahead), price)
-        return max(unknown, self._sized(1.0, left, price)) if self.yes_no else unknown
+        """What the label takes off at the arrivals `left`."""
+        equal = 0.5 / self.share - 1.0 + self.alike[0][1]
+        worth = price * worth_of_looking(equal, left)
+        if self.yes_no:
+            worth = max(worth, self._sized(1.0, left, price))
+        return worth - self.now(labels=labels, price=price)
 
     def _sized(self, size: float, left: int, price: float) -> float:
         """The same if exceptions are known to be of this size."""
         sized = RowStakes(0.0, 0.0, 0.0, inf, 0.0, None, self.alike, self.told, size, size)
         return self.share * size + sized.over(left, lessons=True, price=price)
+
+
+@lru_cache(maxsize=1 << 10)
+def worth_of_looking(equal: float, left: int) -> float:
+    """How many times its price a label is worth after so many equal ones, with so many arrivals left.
+
+    The plan: buy up to j labels, until the first exception. That tells the size M of exceptions and their
+    share q = 1½/(labels + 1), and the rest costs min(price, qM) each; without an exception the rest is taken
+    to be equal, and costs qM with q = ½/(labels + 1) and M unknown. The best j is compared with j = 0.
+
+    >>> worth_of_looking(10.0, 500) > 1.0 > worth_of_looking(100.0, 500)
+    True
+    """
+    rest = left + 1.0
+    j = np.arange(1.0, min(rest, PLANNED) + 1.0)
+    chance = 0.5 / (equal + j)  # that the j-th is the first exception, if none came before
+    none = np.cumprod(1.0 - chance)
+    first = np.append(1.0, none[:-1]) * chance
+    share = 1.5 / (equal + j + 1.0)
+    pays = np.clip(1.0 / share, 1.0, LARGEST)  # the size from which everyone is labelled
+    each = (share * (pays - 1.0) + np.log(LARGEST / pays)) / log(LARGEST)
+    costs = np.cumsum(first * (j + (rest - j) * each))
+    costs += none * (j + (rest - j) * USUAL * 0.5 / (equal + j + 1.0))
+    return 1.0 + rest * USUAL * 0.5 / (equal + 1.0) - float(costs.min())
 
 
 class CommonLabel:
