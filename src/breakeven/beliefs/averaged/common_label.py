@@ -3,8 +3,8 @@
 Nothing is certain because it was equal so far. While one value c makes up all labels, or half of them and
 five at least, a label is c or an exception. Whether it is one is a yes/no question, which an averaged belief
 of its own answers; how large it is, the exceptions so far say. Before the first of these its size is unknown:
-then it is taken to matter, log-uniform between the price of a label and that of a hundred labels. So of a
-stream of equal labels some dozens are bought, whatever a label costs: docs/yes-no.md says how many.
+then it may be anything from a hundredth to a hundred times the price of a label, log-uniform. So of a stream
+of equal labels some dozens are bought, whatever a label costs: docs/yes-no.md says how many.
 """
 
 from collections import Counter
@@ -24,8 +24,9 @@ from breakeven.values import Prediction, Saving, View, counted
 
 ENOUGH_ALIKE = 5  # labels of one value, where there are others
 ATOMS = 50  # nodes that stand for the common value, so that quantiles keep its edges
-LARGEST = 100.0  # labels that the largest exception pays for, before one was seen
-USUAL = (LARGEST - 1.0) / log(LARGEST)  # their mean: sizes are log-uniform
+SMALLEST, LARGEST = 0.01, 100.0  # an exception before one was seen, in prices of a label
+SIZES = log(LARGEST / SMALLEST)  # sizes are log-uniform
+USUAL = (LARGEST - SMALLEST) / SIZES  # their mean
 PLANNED = 2048  # labels that are planned ahead, at most
 
 
@@ -86,6 +87,29 @@ class FirstException(RowStakes, frozen=True, gc=False):
         return self.share * size + sized.over(left, lessons=True, price=price)
 
 
+class FewExceptions(RowStakes, frozen=True, gc=False):
+    """What a label saves once there were exceptions: how large they are, these say, and half of a usual one.
+
+    One small exception is no proof that all are small.
+    """
+
+    seen: int = 1
+    size: float = 1.0  # how far they are off, on average
+
+    def _larger(self, price: float) -> float:
+        """By how much exceptions are taken to be larger than those seen."""
+        return (self.seen + 0.5 * USUAL * price / self.size) / (self.seen + 0.5)
+
+    def now(self, *, labels: bool, price: float) -> float:
+        """The error expected here."""
+        return self.outright * self._larger(price)
+
+    def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
+        """What the label takes off at the arrivals `left`: as if the label were cheaper by that much."""
+        larger = self._larger(price)
+        return larger * super().over(left, lessons=lessons, labels=labels, price=price / larger)
+
+
 @lru_cache(maxsize=1 << 10)
 def worth_of_looking(equal: float, left: int) -> float:
     """How many times its price a label is worth after so many equal ones, with so many arrivals left.
@@ -103,8 +127,8 @@ def worth_of_looking(equal: float, left: int) -> float:
     none = np.cumprod(1.0 - chance)
     first = np.append(1.0, none[:-1]) * chance
     share = 1.5 / (equal + j + 1.0)
-    pays = np.clip(1.0 / share, 1.0, LARGEST)  # the size from which everyone is labelled
-    each = (share * (pays - 1.0) + np.log(LARGEST / pays)) / log(LARGEST)
+    pays = np.clip(1.0 / share, SMALLEST, LARGEST)  # the size from which everyone is labelled
+    each = (share * (pays - SMALLEST) + np.log(LARGEST / pays)) / SIZES
     costs = np.cumsum(first * (j + (rest - j) * each))
     costs += none * (j + (rest - j) * USUAL * 0.5 / (equal + j + 1.0))
     return 1.0 + rest * USUAL * 0.5 / (equal + 1.0) - float(costs.min())
@@ -194,4 +218,5 @@ class CommonLabel:
         alarm = float(counted(self.value - self.others, self.level).mean())
         labels = self._labels(share)
         here = labels.error(prediction.mean, self.level)
-        return RowStakes(here, 0.0, 0.0, inf, here, None, stakes.alike, stakes.told, miss, alarm)
+        known = stakes.alike, stakes.told, miss, alarm
+        return FewExceptions(here, 0.0, 0.0, inf, here, None, *known, seen=len(self.others), size=self.size)
