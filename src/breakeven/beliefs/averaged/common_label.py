@@ -24,10 +24,10 @@ from breakeven.values import Prediction, Saving, View, counted
 
 ENOUGH_ALIKE = 5  # labels of one value, where there are others
 ATOMS = 50  # nodes that stand for the common value, so that quantiles keep its edges
-SMALLEST, LARGEST = 0.01, 100.0  # an exception before one was seen, in prices of a label
-SIZES = log(LARGEST / SMALLEST)  # sizes are log-uniform
-USUAL = (LARGEST - SMALLEST) / SIZES  # their mean
-PLANNED = 2048  # labels that are planned ahead, at most
+LEAST_SIZE, MOST_SIZE = 0.01, 100.0  # an exception before one was seen, in prices of a label
+LOG_SIZES = log(MOST_SIZE / LEAST_SIZE)  # sizes are log-uniform
+USUAL_SIZE = (MOST_SIZE - LEAST_SIZE) / LOG_SIZES  # their mean
+MOST_PLANNED = 2048  # labels that are planned ahead, at most
 
 
 def rounded(y: float) -> float:
@@ -71,7 +71,7 @@ class FirstException(RowStakes, frozen=True, gc=False):
 
     def now(self, *, labels: bool, price: float) -> float:
         """The error expected here."""
-        return self.share * USUAL * price
+        return self.share * USUAL_SIZE * price
 
     def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
         """What the label takes off at the arrivals `left`."""
@@ -98,7 +98,7 @@ class FewExceptions(RowStakes, frozen=True, gc=False):
 
     def _larger(self, price: float) -> float:
         """By how much exceptions are taken to be larger than those seen."""
-        return (self.seen + 0.5 * USUAL * price / self.size) / (self.seen + 0.5)
+        return (self.seen + 0.5 * USUAL_SIZE * price / self.size) / (self.seen + 0.5)
 
     def now(self, *, labels: bool, price: float) -> float:
         """The error expected here."""
@@ -122,16 +122,16 @@ def worth_of_looking(equal: float, left: int) -> float:
     True
     """
     rest = left + 1.0
-    j = np.arange(1.0, min(rest, PLANNED) + 1.0)
+    j = np.arange(1.0, min(rest, MOST_PLANNED) + 1.0)
     chance = 0.5 / (equal + j)  # that the j-th is the first exception, if none came before
     none = np.cumprod(1.0 - chance)
     first = np.append(1.0, none[:-1]) * chance
     share = 1.5 / (equal + j + 1.0)
-    pays = np.clip(1.0 / share, SMALLEST, LARGEST)  # the size from which everyone is labelled
-    each = (share * (pays - SMALLEST) + np.log(LARGEST / pays)) / SIZES
+    pays = np.clip(1.0 / share, LEAST_SIZE, MOST_SIZE)  # the size from which everyone is labelled
+    each = (share * (pays - LEAST_SIZE) + np.log(MOST_SIZE / pays)) / LOG_SIZES
     costs = np.cumsum(first * (j + (rest - j) * each))
-    costs += none * (j + (rest - j) * USUAL * 0.5 / (equal + j + 1.0))
-    return 1.0 + rest * USUAL * 0.5 / (equal + 1.0) - float(costs.min())
+    costs += none * (j + (rest - j) * USUAL_SIZE * 0.5 / (equal + j + 1.0))
+    return 1.0 + rest * USUAL_SIZE * 0.5 / (equal + 1.0) - float(costs.min())
 
 
 class CommonLabel:
@@ -218,5 +218,7 @@ class CommonLabel:
         alarm = float(counted(self.value - self.others, self.level).mean())
         labels = self._labels(share)
         here = labels.error(prediction.mean, self.level)
-        known = stakes.alike, stakes.told, miss, alarm
-        return FewExceptions(here, 0.0, 0.0, inf, here, None, *known, seen=len(self.others), size=self.size)
+        stakes_of = stakes.alike, stakes.told, miss, alarm
+        return FewExceptions(
+            here, 0.0, 0.0, inf, here, None, *stakes_of, seen=len(self.others), size=self.size
+        )
