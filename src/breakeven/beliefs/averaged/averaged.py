@@ -259,18 +259,13 @@ class Averaged(LabelledRows):
     def rank(
         self, point: Any, y: float, noise_std: float | None = None, age: int = 0
     ) -> tuple[float, float] | None:
-<<<<<<< HEAD
         """The probability of a label below y there, and of y itself.
 
         None before the third label, and while it is open whether most labels are one value: then a label of
         another kind must refute nothing.
         """
-        if self._posterior is None or self._frame is None or may_be_common(self._labels):
-=======
-        """The probability of a label below y there, and of y itself; None before the third label."""
         voices = self._voices
-        if voices is None or self._frame is None:
->>>>>>> main
+        if voices is None or self._frame is None or may_be_common(self._labels):
             return None
         common = self._common_now()
         if common is not None:
