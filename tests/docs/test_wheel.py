@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from importlib.metadata import distribution
-from pathlib import Path
 from zipfile import ZipFile
 
 import pytest

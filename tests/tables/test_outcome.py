@@ -15,7 +15,6 @@ from breakeven.values import Labeller
 from breakeven.values.amounts import amount
 from tests.tables.samples import bill_of, smooth, typed
 
-
 # -- rows ------------------------------------------------------------------------------------------------
 
 

@@ -170,6 +170,17 @@ def test_types_are_swept_as_they_are():
     assert outcome.sweep.cases == 200
 
 
+@pytest.mark.parametrize("dtype", [pl.String, pl.Int64], ids=["words", "numbers"])
+def test_very_many_types_are_swept_with_all_cases_of_some_of_them(dtype):
+    random = np.random.default_rng(0)
+    kinds = pl.Series("kind", random.permutation(np.repeat(np.arange(200), 3))).cast(dtype)
+    frame = pl.DataFrame({"kind": kinds, "y": random.normal(size=600)})
+    outcome = bill_of(frame, type="kind", cost=2.0, noise_std=0.5, sweep=True, sweep_rows=50)
+    assert (outcome.sweep.cases, outcome.sweep.of_cases) == (150, 600)
+    assert outcome.sweep.everyone == pytest.approx([150 * cost for cost in outcome.sweep.label_costs])
+    assert "on 150 of the 600 cases, evenly spread over the stream" in outcome.rests_on
+
+
 @pytest.mark.parametrize("rule", ["always", "never", "random", "variable"])
 def test_rules_that_ask_no_price_are_run_anew_for_no_other_cost(monkeypatch, rule):
     frame = with_prices(smooth(100))
