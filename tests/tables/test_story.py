@@ -87,7 +87,8 @@ def test_the_noise_of_types_is_told_with_how_far_it_is_known():
     typed_run = run_of(typed(), type="kind", cost=2.0)
     low, high = typed_run.learner.belief.describe()["noise_between"]
     assert 0.8 * low < 0.5 < 1.25 * high
-    assert f"its standard deviation is between {amount(low)} and {amount(high)}" in story.about_errors(typed_run)
+    words = f"its standard deviation is between {amount(low)} and {amount(high)}"
+    assert words in story.about_errors(typed_run)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2], ids=["all equal", "mostly equal"])
