@@ -17,6 +17,7 @@ import typer
 
 from breakeven.cli.output import as_line, print_json, show_whatever_comes
 from breakeven.errors import BreakevenError
+from breakeven.errors.statuses import ending_of
 from breakeven.starting import started
 
 REFUSED = typer.BadParameter.__mro__[2]  # the root of what typer refuses; it exports no name for it
@@ -27,9 +28,12 @@ Hear = Callable[[int, FrameType | None], None]
 
 
 class Failure(NamedTuple):
-    """How a class of errors ends: exit code, kind (the name of the class itself where None) and wording."""
+    """How a class of errors ends: exit code, kind and wording.
 
-    exit_code: int
+    An exit code of None is that of `errors.statuses`, and a kind of None the name of the class itself.
+    """
+
+    exit_code: int | None
     kind: str | None
     wording: Callable[[Any], str]
 
@@ -54,7 +58,7 @@ def _system(error: OSError) -> str:
 
 
 FAILURES: dict[type[BaseException], Failure] = {
-    BreakevenError: Failure(2, None, str),
+    BreakevenError: Failure(None, None, str),
     REFUSED: Failure(2, "UsageError", _usage),
     KeyboardInterrupt: Failure(2, "Interrupted", _interrupted),
     typer.Abort: Failure(2, "Interrupted", _interrupted),
@@ -105,7 +109,8 @@ def _tell(error: BaseException, as_json: bool) -> int:
             print_json({"error": told}, to=sys.stderr)
         else:
             print(f"breakeven: {told['message']}", file=sys.stderr)
-    return _failure(error).exit_code
+    code = _failure(error).exit_code
+    return ending_of(error).exit_code if code is None and isinstance(error, BreakevenError) else code or 0
 
 
 def _failure(error: BaseException) -> Failure:

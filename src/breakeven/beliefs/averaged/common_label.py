@@ -119,11 +119,11 @@ class CommonLabel:
     def _labels(self, share: float) -> Mixture:
         """The distribution of a label; before the first exception all of it is the common value."""
         if not len(self.others):
-            return Mixture(np.full((1, 1), self.value), np.ones(1), np.ones(1))
+            return Mixture(np.full(1, self.value), np.ones(1))
         others = len(self.others)
         nodes: Array = np.append(self.others, np.full(ATOMS, self.value))
         weights = np.repeat([share / others, (1.0 - share) / ATOMS], [others, ATOMS])
-        return Mixture(nodes[:, None], weights, np.ones(1))
+        return Mixture(nodes, weights)
 
     def rank(self, point: Any, y: float) -> tuple[float, float]:
         """The probability of a label below y, and of y itself."""

@@ -108,7 +108,8 @@ class LabelledRows(NumberRows):
 
     def _at(self, point: Any, time: int | None = None) -> Array:
         """A point with its time, now unless given."""
-        row: Array = np.append(point, float(self._clock if time is None else time))
+        row: Array = np.empty(self.dim + 1)
+        row[:-1], row[-1] = point, self._clock if time is None else time
         return row
 
     def _arrived(self, age: int) -> int:

@@ -14,12 +14,14 @@ Where the noise is known, a member says the amplitude s² instead, everything is
 as they are, and a member is believed by its evidence: log Z = −½ (log|K| + log H + z·Pz/s² + (n−1) log s²).
 """
 
+from copy import copy
 from math import inf, log, pi
 from typing import NamedTuple
 
 import numpy as np
 
 from breakeven.beliefs.averaged.members import AMPLITUDES, Frame, Kernels, Member, log_prior
+from breakeven.beliefs.gp import blas
 from breakeven.errors.expect import Array
 
 PLAIN, TAMED = 0, 1  # the two targets
@@ -62,7 +64,9 @@ class LabelScale(NamedTuple):
 
     def tamed(self, z: Array) -> Array:
         """Labels whose tamed targets these are."""
-        labels: Array = self.centre + self.spread * np.sinh(np.clip(z, -self.farthest, self.farthest))
+        labels: Array = self.centre + self.spread * np.sinh(
+            np.minimum(np.maximum(z, -self.farthest), self.farthest)
+        )
         return labels
 
 
@@ -185,11 +189,23 @@ class Posterior:
         weights = np.exp(scores - scores.max())
         self.weights: Array = weights / weights.sum()  # targets × members
 
+    def part(self, which: Array) -> "Posterior":
+        """Some of the members, to be looked at only: what is told is told to all."""
+        if len(which) == len(self.members):
+            return self
+        part = copy(self)
+        part.members, part.kernels = [self.members[i] for i in which], self.kernels.part(which)
+        part.inverse, part.ones, part.certain = self.inverse[which], self.ones[which], self.certain[which]
+        part.means, part.pulls = self.means[:, which], self.pulls[:, which]
+        return part
+
     def look(self, place: Array, kept: Array) -> Look:
         """What is known at a placed point; `kept` are the placed arrivals that stand for those to come."""
-        both = self.kernels.column(np.vstack([self.places, kept]), place)
-        k, coming = both[:, : self.labels], both[:, self.labels :]
-        k = np.ascontiguousarray(k)
+        return self.seen(place, self.kernels.between(np.vstack([self.places, kept]), place[None])[:, :, 0])
+
+    def seen(self, place: Array, column: Array) -> Look:
+        """The same where k is known: of the labels' points and, behind these, of the arrivals kept."""
+        k, coming = np.ascontiguousarray(column[:, : self.labels]), column[:, self.labels :]
         reached = self._solved(k)
         opened = 1.0 - np.einsum("mi,mi->m", self.ones, k)
         variance = self.kernels.own(place[None])[:, 0] - np.einsum("mi,mi->m", k, reached)
@@ -201,10 +217,8 @@ class Posterior:
         if self.labels < HALVED_FROM:
             solved: Array = np.matmul(self.inverse, k[:, :, None])[:, :, 0]
             return solved
-        from scipy.linalg.blas import dsymv  # slow to import
-
-        some = [dsymv(1.0, one.T, column, lower=1) for one, column in zip(self.inverse, k, strict=True)]
-        return np.array(some)
+        pairs = zip(self.inverse, k, strict=True)
+        return np.array([blas.dsymv(1.0, one.T, column, lower=1) for one, column in pairs])
 
     def centres(self, look: Look) -> Array:
         """The means of both targets at a point: targets × members."""
