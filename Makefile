@@ -4,12 +4,14 @@ WORKERS ?= 2
 BIN := .venv/bin
 READY := .venv/.ready
 READY_BENCH := .venv/.ready-bench
+READY_STUDIO := .venv-studio/.ready
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 BOTH := --editable '.[dev]' --editable research
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile
 QUICK := -m 'not slow'
 FAST := tests/unit tests/contracts
 RIVER := src/breakeven/adapters/river.py
+unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes: each would compile all it imports
 OLDEST = $(BIN)/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct
 
 .PHONY: setup check lint test proof oldest demo docs dist figures reproduce decisions bench clean
@@ -41,9 +43,15 @@ test: lint
 	cd research && ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK)
 
 # Everything, also what is slow, with hundreds to thousands of examples of every property.
-proof: $(READY)
+proof: $(READY) $(READY_STUDIO)
 	HYPOTHESIS_PROFILE=proof $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 	cd research && HYPOTHESIS_PROFILE=proof ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
+
+# A Label Studio for the desks, a gigabyte in an environment of its own: it pins much that we do not.
+$(READY_STUDIO):
+	$(PYTHON) -m venv .venv-studio
+	.venv-studio/bin/python $(PIP_INSTALL) label-studio==1.23.2
+	touch $(READY_STUDIO)
 
 # The oldest versions of what we depend on that pyproject.toml allows, in an environment of their own.
 oldest: $(READY)
@@ -87,4 +95,4 @@ bench: $(READY_BENCH)
 	cd research && ../$(BIN)/python -m pages.benchmarks ../bench
 
 clean:
-	rm -rf .venv .venv-oldest build dist site bill demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-studio build dist site bill demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -19,6 +19,7 @@ from breakeven.values import AnyEvent, Arrived, Created, Erased
 logger = logging.getLogger(__name__)
 
 EVENT_KINDS = frozenset(kind.__name__ for kind in get_args(AnyEvent))
+EMPTIED = "Emptied"  # the kind of an entry that was no event of a learner, and was erased
 FINDINGS_SHOWN = 20  # of a damaged stream
 
 DoneOf = Callable[[int, int], object]
@@ -79,19 +80,39 @@ def events_of(entries: Iterable[LogEntry]) -> Iterator[AnyEvent]:
 # -- the fold ------------------------------------------------------------------------------------------
 
 
-def fold_stream(store: Store, stream: StoredStream, *, use_snapshot: bool = True, **own: Any) -> Learner:
+EachEvent = Callable[[LogEntry, AnyEvent], object]
+"""Called with an entry that was read and the event in it."""
+
+
+def fold_stream(
+    store: Store,
+    stream: StoredStream,
+    *,
+    use_snapshot: bool = True,
+    each: EachEvent | None = None,
+    **own: Any,
+) -> Learner:
     """The learner of a stream, from its latest snapshot and the entries after it, or from all entries.
 
-    A snapshot that cannot be read is left aside. Classes of your own are named, as for `Learner.restore`:
-    `rules=(MyRule,)`, `beliefs=(MyBelief,)`.
+    A snapshot that cannot be read is left aside. `each` is called with every event that is folded. Classes of
+    your own are named, as for `Learner.restore`: `rules=(MyRule,)`, `beliefs=(MyBelief,)`.
     """
     kept = store.snapshot(stream.number) if use_snapshot else None
     learner = None if kept is None else _restored(stream, kept, own)
     if kept is None or learner is None:
-        return Learner.fold(events_of(store.entries(stream.number)), **own)
-    for event in events_of(store.entries(stream.number, after=kept.seq)):
+        return Learner.fold(_read(store.entries(stream.number), each), **own)
+    for event in _read(store.entries(stream.number, after=kept.seq), each):
         learner.apply(event, rules=own.get("rules", ()))
     return learner
+
+
+def _read(entries: Iterable[LogEntry], each: EachEvent | None) -> Iterator[AnyEvent]:
+    for entry in entries:
+        if entry.kind in EVENT_KINDS:
+            event = event_of(entry)
+            if each is not None:
+                each(entry, event)
+            yield event
 
 
 def _restored(stream: StoredStream, kept: StoredSnapshot, own: dict[str, Any]) -> Learner | None:
@@ -201,6 +222,8 @@ class _Erasing(Struct):
         found = []
         for entry in self._entries(stream):
             if entry.kind not in EVENT_KINDS:
+                if entry.id == self.id:  # of somebody else's: its number stays
+                    found.append(LogEntry(entry.stream, entry.seq, self.at, self.by, EMPTIED, None, b""))
                 continue
             event = event_of(entry)
             if isinstance(event, Created):

@@ -168,7 +168,7 @@ def test_lengthscales_of_any_sequence_are_kept_as_floats(given_as):
         ({"lengthscale": (1.0, -1.0)}, "lengthscale: expected a positive, finite number, got -1.0"),
         (
             {"lengthscale": (1.0, float("nan"))},
-            r"lengthscale: expected a row of finite numbers, got \(1.0, nan\)",
+            r"lengthscale: expected a positive, finite number, got nan",
         ),
         ({"lengthscale": [[1.0], [2.0]]}, "lengthscale: expected a row of finite numbers"),
         ({"lengthscale": [1.0, [2.0]]}, "lengthscale: expected a row of finite numbers"),

@@ -3,6 +3,8 @@
 
 def as_version_1(connection):
     """Take a new store back to version 1, which had the log alone."""
+    for index in ("about", "beside"):
+        connection.execute(f"DROP INDEX {index}")
     for table in ("token", "session", "person", "owner"):
         connection.execute(f"DROP TABLE {table}")
     connection.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")

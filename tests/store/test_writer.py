@@ -3,12 +3,11 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
-from time import process_time
 
 import pytest
 
 from breakeven.errors import DuplicateId, InvalidInput
-from breakeven.store import LogEntry, SecondWriter, SqliteStore, StoreError, StoreFailed, Writer
+from breakeven.store import SecondWriter, StoreError, StoreFailed, Writer
 from breakeven.testing import MemoryStore
 from breakeven.testing.store_checks import arrival, begun, entry
 
@@ -189,32 +188,3 @@ def test_in_quiet_moments_the_store_keeps_house(watched, monkeypatch):
         writer.write([entry(stream, 1)])
         assert rested.wait(5.0)
         writer.write([entry(stream, 2)])
-
-
-# -- what it costs -----------------------------------------------------------------------------------------
-
-
-def seconds_each(store, together, name, total=128):
-    """CPU seconds that a write takes where this many wait at once."""
-    stream, body = begun(store, 0, name), b"x" * 150
-    with Writer(store) as writer:
-        begin = process_time()
-        for low in range(0, total, together):
-            for seq in range(low + 1, low + together):
-                one = LogEntry(stream, seq, 0.0, "token", "Arrived", f"case {seq}", body)
-                writer.submit([one], lambda error: None)
-            seq = low + together
-            writer.write([LogEntry(stream, seq, 0.0, "token", "Arrived", f"case {seq}", body)])
-        return (process_time() - begin) / total
-
-
-@pytest.mark.slow  # it measures CPU time, which a busy machine stretches
-def test_many_at_once_cost_a_fraction_of_a_commit_each(tmp_path):
-    store = SqliteStore(tmp_path / "clinic.db", "create")
-    best = {
-        together: min(seconds_each(store, together, f"{together} of {trial}") for trial in range(2))
-        for together in (1, 16, 64)
-    }
-    store.close()
-    assert best[16] < best[1] / 2
-    assert best[64] < best[1] / 3

@@ -3,7 +3,6 @@
 from functools import partial
 from hashlib import blake2b
 from math import inf
-from time import process_time
 
 import numpy as np
 import pytest
@@ -129,31 +128,6 @@ def test_a_restored_learner_keeps_its_arguments():
     assert (again.label_cost, again.warmup, again.seed, again.keep) == (2.5, 7, 9, 11)
     assert type(again.rule) is Never
     assert (again.belief.noise_std, again.belief.delta, again.belief.prior_mean) == (1.0, 0.05, 0.0)
-
-
-def least_seconds(first, second):
-    """CPU seconds of a hundred calls of each, in turns; the best of thirty."""
-
-    def taken(call):
-        begin = process_time()
-        for _ in range(100):
-            call()
-        return process_time() - begin
-
-    return tuple(map(min, zip(*((taken(first), taken(second)) for _ in range(30)), strict=True)))
-
-
-@pytest.mark.slow  # it measures CPU time, which a busy machine stretches
-@pytest.mark.parametrize(
-    "belief",
-    [TypeMeans(noise_std=0.5), GaussianProcess(2, 0.1), Cells([0, 0], [1, 1], 0.5)],
-    ids=["types", "process", "cells"],
-)
-def test_to_restore_an_empty_learner_takes_at_most_three_times_its_snapshot(belief):
-    learner = Learner(belief, Threshold(), label_cost=1.0)
-    blob = learner.snapshot()
-    snapshots, restores = least_seconds(learner.snapshot, lambda: Learner.restore(blob))
-    assert restores <= 3.0 * snapshots
 
 
 def test_unasked_arrivals_are_forgotten_in_their_order_after_restoring_too():

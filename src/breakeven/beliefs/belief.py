@@ -5,6 +5,7 @@ named by a key, the number of the event that made it. A label with the key None 
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -241,9 +242,15 @@ class Checkable(Protocol):
         ...
 
 
-def is_checkable(belief: object) -> TypeGuard[Checkable]:
-    """Whether labels can test this belief. To ask for its class is quick, and for itself is slow."""
-    return issubclass(type(belief), Checkable)
+def is_checkable(belief: Any) -> TypeGuard[Checkable]:
+    """Whether labels can test this belief."""
+    return _is_kind_checkable(type(belief))  # type: ignore[arg-type]
+
+
+@cache
+def _is_kind_checkable(kind: type[Any]) -> bool:
+    """Asked once for each class: to look for the methods of a protocol is slow."""
+    return issubclass(kind, Checkable)
 
 
 @runtime_checkable
@@ -276,7 +283,7 @@ class Keeping(Protocol):
         ...
 
     def load(self, state: dict[str, Any]) -> None:
-        """Take up a state that `state` returned."""
+        """Take up a state that `state` returned, in a belief just made from the same `config`."""
         ...
 
     def describe(self) -> dict[str, Any]:

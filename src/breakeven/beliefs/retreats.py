@@ -167,7 +167,7 @@ class RowsRetreats(Retreats[RowsRetreat]):
     @classmethod
     def of(cls, plain: list[Any], width: int, before: float = 1.0) -> Self:
         """What `plain` wrote; raises where it is none of a belief over rows of this width."""
-        all = msgspec.convert(plain, list[RowsRetreat])
+        all = [msgspec.convert(one, RowsRetreat) for one in plain]
         for one in all:
             expect.positive("widened", one.widened)
             for _, x, noise, y in one.labels:

@@ -42,6 +42,18 @@ def print_json(document: object, to: TextIO | None = None) -> None:
     print(msgspec.json.encode(document, enc_hook=_as_plain).decode(), file=to or sys.stdout)
 
 
+def login_name(option: str) -> str:
+    """Who runs the command; where nobody can tell, as in some containers, `option` must say it."""
+    import getpass
+
+    from breakeven.errors import expect
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        expect.refuse(option, "who does this", "none, and no login name", described=True)
+
+
 def show_whatever_comes(stream: object) -> None:
     """Let a stream escape letters that its encoding lacks, instead of raising an error."""
     if isinstance(stream, TextIOWrapper):

@@ -1,5 +1,6 @@
-"""`breakeven store`: what a person does to a store: check, upgrade, backup, restore, export, compact, erase.
+"""`breakeven store`: what a person does to a store.
 
+Streams are created, stores checked, upgraded, backed up, restored, exported and compacted, ids erased.
 Checking, exporting and backing up only read, and may be done while a server writes.
 """
 
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from breakeven.cli.output import AsJson, as_line, bar, print_json, table
+from breakeven.cli.output import AsJson, as_line, bar, login_name, print_json, table
 
 if TYPE_CHECKING:
     from breakeven.folding import StreamReport
@@ -28,8 +29,42 @@ StoreAddress = Annotated[
 StreamName = Annotated[str | None, typer.Option("--stream", metavar="NAME", help="This stream alone.")]
 
 store = typer.Typer(
-    help="Logs and snapshots of streams: check, back up, export, erase.", rich_markup_mode=None
+    help="Logs and snapshots of streams: create, check, back up, export, erase.", rich_markup_mode=None
 )
+
+
+@store.command()
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the stream.", show_default=False)],
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Its configuration, as TOML or JSON.", show_default=False),
+    ] = None,
+    bill: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Go on from what `simulate` wrote.", show_default=False),
+    ] = None,
+    store: StoreAddress = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Make a stream, from a configuration or from a bill's folder; the store is made if it is not there."""
+    from breakeven.errors import expect
+    from breakeven.service.setting_up import create as create_stream
+    from breakeven.service.setting_up import create_from_bill, read_config
+
+    if (config is None) == (bill is None):
+        came = "neither" if bill is None else "both"
+        expect.refuse("create", "either --config or --bill", came, described=True)
+    with opened_store(store, "create") as opened:
+        if bill is not None:
+            create_from_bill(opened, bill, name=name, by=login_name("--by"))
+        elif config is not None:
+            create_stream(opened, name, read_config(config), by=login_name("--by"))
+        address = opened.name
+    if as_json:
+        print_json({"store": address, "stream": name})
+    else:
+        print(f"{as_line(address)}: the stream {as_line(name)} is there")
 
 
 @store.command()
@@ -40,7 +75,7 @@ def check(store: StoreAddress = DEFAULT_STORE, stream: StreamName = None, as_jso
     """
     from breakeven.folding import Damage, check_stream
 
-    with _opened(store, "read") as opened:
+    with opened_store(store, "read") as opened:
         wrong = [f"{opened.name}: {one}" for one in opened.damage()]
         reports = []
         for one in _chosen(opened, stream):
@@ -72,7 +107,7 @@ def upgrade(store: StoreAddress = DEFAULT_STORE, as_json: AsJson = False) -> Non
     """Bring the tables of an older store forward to this version; back it up first."""
     from breakeven.store.schema import SCHEMA_VERSION
 
-    with _opened(store, "upgrade") as opened:
+    with opened_store(store, "upgrade") as opened:
         before, name = opened.upgrade(), opened.name
     if as_json:
         print_json({"store": name, "before": before, "version": SCHEMA_VERSION})
@@ -91,7 +126,7 @@ def backup(
     """Copy a store as it is now into a new file; it may be written to meanwhile."""
     from breakeven.store.backup import write_backup
 
-    with _opened(store, "read") as opened, bar("backing up", hidden=as_json) as progress:
+    with opened_store(store, "read") as opened, bar("backing up", hidden=as_json) as progress:
         write_backup(_in_a_file(opened), target, progress)
         name = opened.name
     if as_json:
@@ -144,7 +179,7 @@ def export(
 
     if out is None and as_json:
         expect.refuse("--json", "a file to write the entries to, with --out", "none", described=True)
-    with _opened(store, "read") as opened, bar("exporting", hidden=as_json or out is None) as progress:
+    with opened_store(store, "read") as opened, bar("exporting", hidden=as_json or out is None) as progress:
         lines = _lines(opened, _chosen(opened, stream), form, progress)
         if out is None:
             for line in lines:
@@ -207,7 +242,7 @@ def compact(
     as_json: AsJson = False,
 ) -> None:
     """Drop old snapshots and free space; entries stay, all of them."""
-    with _opened(store, "write") as opened, bar("compacting", hidden=as_json) as progress:
+    with opened_store(store, "write") as opened, bar("compacting", hidden=as_json) as progress:
         streams = opened.streams()
         dropped = 0
         for i, one in enumerate(streams):
@@ -240,8 +275,8 @@ def erase(
     """
     from breakeven.folding import erase as erase_id
 
-    by = by or _login_name()
-    with _opened(store, "write") as opened, bar("erasing", hidden=as_json) as progress:
+    by = by or login_name("--by")
+    with opened_store(store, "write") as opened, bar("erasing", hidden=as_json) as progress:
         done = erase_id(opened, id, by=by, stream=stream, progress=progress)
     if as_json:
         print_json({"erased": done})
@@ -251,19 +286,9 @@ def erase(
             print(f"{as_line(one.name)}: {entries} erased")
 
 
-def _login_name() -> str:
-    import getpass
-
-    from breakeven.errors import expect
-
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):  # nobody, as in some containers
-        expect.refuse("--by", "who erases", "none, and no login name", described=True)
-
-
 @contextmanager
-def _opened(address: str, access: "OpenFor") -> "Iterator[SqlStore]":
+def opened_store(address: str, access: "OpenFor") -> "Iterator[SqlStore]":
+    """A store that is open meanwhile."""
     from breakeven.store import open_store
 
     with closing(open_store(address, access)) as store:

@@ -11,6 +11,9 @@
     ├── ListenerFailed    (RuntimeError)  a listener raised; the event happened all the same
     └── CalledByListener  (RuntimeError)  a verb was called from inside a listener
 
+`storing` has what a store refuses, `serving` what a service refuses, and `statuses` says how each of them
+ends a command or an HTTP request.
+
 A rejected call changes nothing. Each message says what was expected, what came and what to do.
 """
 

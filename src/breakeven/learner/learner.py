@@ -630,16 +630,19 @@ class Learner:
         *,
         key: bytes | None = None,
         name: str | None = None,
+        fitting: FittingPlace | None = None,
     ) -> "Learner":
         """A learner from its snapshot; `rules` and `beliefs` name classes of your own that it may use.
 
         It goes on with the same stream. With a `name` it begins a new stream, whose events are numbered from
-        1, and whose first event, `learner.created`, holds the snapshot.
+        1, and whose first event, `learner.created`, holds the snapshot; `fitting` says where it fits.
         """
+        if fitting is not None and name is None:
+            expect.refuse("fitting", "it only where a new stream begins, with a name", fitting)
         own_rules = expect.rows("rules", rules) if rules else []
         own_beliefs = expect.rows("beliefs", beliefs) if beliefs else []
         learner = cls.__new__(cls)
-        learner.state = state_of(unseal(blob, key), own_rules, own_beliefs, name)
+        learner.state = state_of(unseal(blob, key), own_rules, own_beliefs, name, fitting)
         learner._fits, learner.created = Fits(learner.state), None
         if name is not None:
             learner.state.earlier += learner.state.number

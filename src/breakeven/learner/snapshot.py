@@ -97,10 +97,11 @@ def state_of(
     rules: Sequence[type[Rule]],
     beliefs: Sequence[type[Belief]],
     name: str | None = None,
+    fitting: str | None = None,
 ) -> State:
-    """The state that `content_of` wrote; with a `name`, of a stream with that name."""
+    """The state that `content_of` wrote; with a `name`, of a stream with that name, and `fitting` there."""
     try:
-        return _state(content, rules, beliefs, name)
+        return _state(content, rules, beliefs, name, fitting)
     except SnapshotError:
         raise
     except Exception as error:
@@ -112,6 +113,7 @@ def _state(
     rules: Sequence[type[Rule]],
     beliefs: Sequence[type[Belief]],
     name: str | None,
+    fitting: str | None,
 ) -> State:
     try:
         belief, rule, arguments = parts_of(content["config"], rules, beliefs)
@@ -120,6 +122,8 @@ def _state(
         raise SnapshotError(f"snapshot: {error}; {hint}") from error
     if name is not None:
         arguments["name"] = name
+    if fitting is not None:
+        arguments["fitting"] = fitting
     pop = arguments.pop
     costs = Costs.checked(pop("label_cost", None), pop("labellers", None), pop("error_cost", None))
     belief.load(content["belief"])
@@ -133,7 +137,8 @@ def _state(
         setattr(state, field, expect.whole(field, content[field]))
     if state.auditing is not None:
         state.auditing.trail.load(audit)
-    state.trust.load(content.get("trust"))
+    if (trust := content.get("trust")) is not None:
+        state.trust.load(trust)
     return state
 
 

@@ -92,10 +92,11 @@ class State:
     def take_rule(self, rule: Rule, auditing: Auditing | None) -> None:
         """Go on with this rule and its audit."""
         self.rule, self.auditing, self.since = rule, auditing, self.rounds
-        self.rule_is_ours = all(type(one) in RULES for one in rule.layers)
+        layers = rule.layers
+        self.rule_is_ours = all(type(one) in RULES for one in layers)
         self.rule_observes = type(rule).observe is not Rule.observe
         self.rule_follows = self.rule_observes or auditing is not None
-        self.rule_sees_all = not (self.rule_is_ours and len(rule.layers) == 1) or bool(self.costs.labellers)
+        self.rule_sees_all = not (self.rule_is_ours and len(layers) == 1) or bool(self.costs.labellers)
         forgotten = self.belief.release  # no method of ours: a state in a circle is freed late
         trails = () if auditing is None else (auditing.trail.release,)
         self.book.releases = (forgotten, self.trust.release, *trails)

@@ -98,8 +98,8 @@ class Trust(Struct):
         """Everything, as plain data; None where nothing was tested."""
         return None if not self.tested else msgspec.to_builtins(self)
 
-    def load(self, state: Any) -> None:
+    def load(self, state: dict[str, Any]) -> None:
         """Take up what `state` returned, all or nothing."""
-        kept = Trust() if state is None else msgspec.convert(state, Trust)
+        kept = msgspec.convert(state, Trust)
         for name in self.__struct_fields__:
             setattr(self, name, getattr(kept, name))

@@ -7,10 +7,10 @@ at its default is left out; what a rule remembers is written only once there is 
 from collections.abc import Iterable
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
-from msgspec.structs import fields
+from msgspec.structs import FieldInfo, fields
 
 from breakeven.beliefs.belief_data import OWN_KIND, as_lists
 from breakeven.errors import InvalidInput, expect
@@ -83,7 +83,7 @@ def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
 
 
 def _converted(kind: type[Rule], name: str, value: Any, setting: "Setting") -> Any:
-    if type(value) in setting.choices:
+    if type(value) in setting.classes or (type(value) is str and value in setting.words):
         return value
     try:
         return msgspec.convert(value, setting.wanted)
@@ -96,26 +96,31 @@ def _members(value: Any) -> Iterable[Any]:
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One field of a rule: its type, the types that this is a choice of, and its default."""
+    """One field of a rule: its type, the classes and the words that it may be, and its default."""
 
     wanted: Any
-    choices: tuple[Any, ...]
+    classes: frozenset[type]
+    words: frozenset[str]
     default: Any
 
     @property
     def may_be_rule(self) -> bool:
         """Whether the setting is a rule, or may be one."""
-        return any(isinstance(one, type) and issubclass(one, Rule) for one in self.choices)
+        return any(issubclass(one, Rule) for one in self.classes)
 
 
 @cache
 def _settings(kind: type[Rule]) -> dict[str, Setting]:
     """Every field by its name."""
-    return {
-        one.name: Setting(
-            one.type,
-            get_args(one.type) if get_origin(one.type) in (Union, UnionType) else (one.type,),
-            one.default if one.default_factory is msgspec.NODEFAULT else one.default_factory(),
-        )
-        for one in fields(kind)
-    }
+    return {one.name: _setting(one) for one in fields(kind)}
+
+
+def _setting(field: FieldInfo) -> Setting:
+    choices = get_args(field.type) if get_origin(field.type) in (Union, UnionType) else (field.type,)
+    words = [word for one in choices if get_origin(one) is Literal for word in get_args(one)]
+    return Setting(
+        field.type,
+        frozenset(one for one in choices if isinstance(one, type)),
+        frozenset(words),
+        field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory(),
+    )

@@ -5,9 +5,7 @@ times; `breakeven.folding` makes learners of them. `breakeven.testing.check_stor
 pass.
 """
 
-from breakeven.store.opening import open_store
-from breakeven.store.port import LogEntry, Store, StoredSnapshot, StoredStream
-from breakeven.store.refusals import (
+from breakeven.errors.storing import (
     SecondWriter,
     StoreError,
     StoreFailed,
@@ -15,6 +13,8 @@ from breakeven.store.refusals import (
     UnknownStream,
     WrongStore,
 )
+from breakeven.store.opening import open_store
+from breakeven.store.port import LogEntry, Store, StoredSession, StoredSnapshot, StoredStream, StoredToken
 from breakeven.store.sqlite import SqliteStore
 from breakeven.store.writer import Writer
 
@@ -26,8 +26,10 @@ __all__ = [
     "StoreError",
     "StoreFailed",
     "StoreHeld",
+    "StoredSession",
     "StoredSnapshot",
     "StoredStream",
+    "StoredToken",
     "UnknownStream",
     "Writer",
     "WrongStore",

@@ -11,8 +11,8 @@ from itertools import count
 from pathlib import Path
 from uuid import uuid4
 
+from breakeven.errors.storing import StoreError, StoreFailed
 from breakeven.store.lock import OWNER_ALONE, FileLock
-from breakeven.store.refusals import StoreError, StoreFailed
 from breakeven.store.sqlite import SqliteStore, sync_folder
 
 PAGES_AT_ONCE = 1024

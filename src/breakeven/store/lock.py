@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from breakeven.store.refusals import StoreFailed, StoreHeld
+from breakeven.errors.storing import StoreFailed, StoreHeld
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock

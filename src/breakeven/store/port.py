@@ -4,13 +4,13 @@ A store knows bytes, numbers and times; what the bytes mean is nothing to it. Ev
 any thread. A writing verb returns once its change is on disk, and a refused one has changed nothing.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
 from breakeven.errors import WrongEvent, expect
-from breakeven.store.refusals import SecondWriter, UnknownStream
+from breakeven.errors.storing import SecondWriter, UnknownStream
 
 ARRIVAL = "Arrived"  # the kind of entry whose ids count once for ever
 
@@ -50,8 +50,38 @@ class StoredSnapshot(Struct, frozen=True):
     body: bytes
 
 
+class StoredToken(Struct, frozen=True):
+    """A token: its id, the name of whoever holds it, the digest of its secret, and what it is good for.
+
+    `roles` and `streams` are names with spaces between them; without `streams` it is good for all. Times are
+    in seconds since 1970.
+    """
+
+    id: str
+    name: str
+    hash: bytes
+    roles: str
+    streams: str | None
+    created: float
+    expires: float | None = None
+    used: float | None = None
+    revoked: float | None = None
+
+
+class StoredSession(Struct, frozen=True):
+    """A page that somebody logged in to: the digest of its secret, the id of its token, and when it ends."""
+
+    hash: bytes
+    token: str
+    expires: float
+
+
+FirstEntries = Callable[[int], Sequence[LogEntry]]
+"""The first entries of a stream, given its number."""
+
+
 class Store(Protocol):
-    """An append-only log for each stream, and snapshots beside it."""
+    """An append-only log for each stream, snapshots beside it, and the tokens of those who may use it."""
 
     @property
     def name(self) -> str:
@@ -67,11 +97,16 @@ class Store(Protocol):
     def stream(self, name: str) -> StoredStream:
         """The stream with this name, or `UnknownStream`."""
 
-    def create_stream(self, name: str, config: bytes, at: float) -> StoredStream:
-        """Make a stream; a name that is taken is refused with `DuplicateId`."""
+    def create_stream(
+        self, name: str, config: bytes, at: float, first: FirstEntries | None = None
+    ) -> StoredStream:
+        """Make a stream, with its first entries if given; a name that is taken is refused: `DuplicateId`."""
 
     def close_stream(self, stream: int, at: float) -> None:
         """Say that a stream takes no more entries; those it has stay."""
+
+    def drop_stream(self, stream: int) -> None:
+        """Remove a stream with all its entries and snapshots; `compact` removes their traces."""
 
     def append(self, entries: Sequence[LogEntry]) -> None:
         """Add entries to the end of their logs, of one stream or of several: all of them, or none.
@@ -92,6 +127,18 @@ class Store(Protocol):
     def find(self, stream: int, id: str) -> LogEntry | None:
         """The arrival with this id, however long ago it was; None where there is none."""
 
+    def find_many(self, stream: int, ids: Collection[str]) -> dict[str, LogEntry]:
+        """The arrivals with these ids, by id; those that there are not are left out."""
+
+    def arrival_ids(self, stream: int) -> Iterator[str]:
+        """The ids of all arrivals, in no particular order, read in pages."""
+
+    def about(self, stream: int, id: str) -> list[LogEntry]:
+        """Every entry about an id but its arrival, in their order."""
+
+    def beside(self, stream: int) -> list[LogEntry]:
+        """The entries of kinds that are no events of a learner, in their order."""
+
     def keep_snapshot(self, snapshot: StoredSnapshot) -> None:
         """Keep a snapshot of an entry that is there; one of the same entry is replaced."""
 
@@ -109,6 +156,30 @@ class Store(Protocol):
 
         This is how content is erased, and the only way in which an entry ever changes.
         """
+
+    def add_token(self, token: StoredToken) -> None:
+        """Keep a token; an id that is taken is refused with `DuplicateId`."""
+
+    def tokens(self) -> list[StoredToken]:
+        """All tokens, the oldest first."""
+
+    def token(self, id: str) -> StoredToken | None:
+        """The token with this id; None where there is none."""
+
+    def revoke_token(self, id: str, at: float) -> bool:
+        """Say that a token is good no more; whether there is one with this id."""
+
+    def add_session(self, session: StoredSession) -> None:
+        """Keep a session."""
+
+    def session(self, hash: bytes) -> StoredSession | None:
+        """The session with this digest; None where there is none."""
+
+    def end_session(self, hash: bytes) -> None:
+        """Forget a session; one that is not there is none already."""
+
+    def end_sessions(self, before: float) -> int:
+        """Forget all sessions that expire before a time, and say how many."""
 
     def compact(self) -> None:
         """Give back the space of what was dropped or rewritten, and leave no trace of it in the files."""

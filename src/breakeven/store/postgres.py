@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from breakeven.errors import BreakevenError
 from breakeven.errors.addresses import without_password
 from breakeven.errors.installing import how_to_install
+from breakeven.errors.storing import StoreError, StoreFailed, WrongStore
 from breakeven.store.lock import held
 from breakeven.store.port import LogEntry
-from breakeven.store.refusals import StoreError, StoreFailed, WrongStore
 from breakeven.store.schema import Dialect
 from breakeven.store.sql import ENTRY_FIELDS, SqlStore
 from breakeven.store.sqlite import OpenFor
@@ -58,7 +58,7 @@ class PostgresStore(SqlStore):
         shown = without_password(address)
         super().__init__(shown, shown)
         self._secret, self._idle = address, deque["psycopg.Connection[Any]"]()
-        self._writes, self._closed = access != "read", False
+        self._writes, self._locks, self._closed = access != "read", access != "tokens", False
         self._writer: psycopg.Connection[Any] | None = None
         try:
             self._open(access)
@@ -133,7 +133,9 @@ class PostgresStore(SqlStore):
             return self._writer
         connection = self._connect()
         try:
-            self._take_lock(connection)
+            connection.execute("SET synchronous_commit = on")
+            if self._locks:
+                self._take_lock(connection)
         except BaseException as error:
             connection.close()
             if isinstance(error, self._errors):
@@ -143,7 +145,6 @@ class PostgresStore(SqlStore):
         return connection
 
     def _take_lock(self, connection: "psycopg.Connection[Any]") -> None:
-        connection.execute("SET synchronous_commit = on")
         sql = f"SELECT pg_try_advisory_lock({LOCK_CLASS}, hashtext(current_schema()))"
         until = monotonic() + ENDING_SECONDS
         while not connection.execute(sql).fetchall()[0][0]:

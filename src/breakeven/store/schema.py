@@ -6,7 +6,7 @@ a change is a further step.
 
 from typing import NamedTuple
 
-from breakeven.store.refusals import WrongStore
+from breakeven.errors.storing import WrongStore
 
 
 class Dialect(NamedTuple):
@@ -36,7 +36,15 @@ WHO_MAY_DO_WHAT = (
     "CREATE TABLE owner (one {whole} PRIMARY KEY CHECK (one = 1), server text NOT NULL, host text NOT NULL, "
     "pid {whole} NOT NULL, epoch {whole} NOT NULL, since {real} NOT NULL, until {real} NOT NULL)",
 )
-SCHEMA_STEPS = (THE_LOG, WHO_MAY_DO_WHAT)
+NO_LEARNERS_KIND = (
+    "kind NOT IN ('Created', 'Arrived', 'Told', 'Corrected', 'Withdrawn', 'Reopened', 'Learnt', 'Fitted', "
+    "'Repriced', 'Refuted', 'Erased')"
+)
+FINDING_ENTRIES = (
+    "CREATE INDEX about ON entry (stream, id, seq) WHERE kind <> 'Arrived' AND id IS NOT NULL",
+    f"CREATE INDEX beside ON entry (stream, seq) WHERE {NO_LEARNERS_KIND}",
+)
+SCHEMA_STEPS = (THE_LOG, WHO_MAY_DO_WHAT, FINDING_ENTRIES)
 SCHEMA_VERSION = len(SCHEMA_STEPS)
 
 
@@ -51,7 +59,7 @@ def check_version(name: str, address: str, found: int) -> None:
 
     >>> check_version("clinic.db", "sqlite:///clinic.db", 1)
     Traceback (most recent call last):
-    breakeven.store.refusals.WrongStore: clinic.db: expected version 2, got the older version 1; \
+    breakeven.errors.storing.WrongStore: clinic.db: expected version 3, got the older version 1; \
 run `breakeven store upgrade --store sqlite:///clinic.db`
     """
     if found < SCHEMA_VERSION:

@@ -4,28 +4,33 @@ A subclass says how a connection is made, what a transaction is, how rows are ad
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any
 from uuid import uuid4
 
 from breakeven.errors import DuplicateId, WrongEvent, expect
+from breakeven.errors.storing import StoreError, WrongStore
 from breakeven.store.port import (
+    FirstEntries,
     LogEntry,
+    StoredSession,
     StoredSnapshot,
     StoredStream,
+    StoredToken,
     check_entry,
     check_name,
     numbered,
     taken_number,
     unknown_stream,
 )
-from breakeven.store.refusals import StoreError, WrongStore
-from breakeven.store.schema import SCHEMA_VERSION, Dialect, check_version, statements
+from breakeven.store.schema import NO_LEARNERS_KIND, SCHEMA_VERSION, Dialect, check_version, statements
 
 ENTRIES_A_PAGE = 1000
+IDS_AT_ONCE = 500  # in one statement
 ENTRY_FIELDS = "stream, seq, at, by, kind, id, body"
+TOKEN_FIELDS = "id, name, hash, roles, streams, created, expires, used, revoked"
 Row = tuple[Any, ...]
 
 
@@ -140,14 +145,23 @@ class SqlStore(ABC):
             raise unknown_stream(name)
         return _stream(rows[0])
 
-    def create_stream(self, name: str, config: bytes, at: float) -> StoredStream:
-        """Make a stream."""
+    def create_stream(
+        self, name: str, config: bytes, at: float, first: FirstEntries | None = None
+    ) -> StoredStream:
+        """Make a stream, with its first entries if given."""
         check_name("name", name)
         with self._writing({"stream": lambda: _taken_name(name)}) as connection:
             ((number,),) = self._rows(connection, "SELECT coalesce(max(number), 0) + 1 FROM stream")
             made = StoredStream(number, name, config, expect.finite("at", at))
             fields = (made.number, made.name, made.config, made.created)
             self._run(connection, "INSERT INTO stream VALUES (?, ?, ?, ?, NULL)", *fields)
+            if first is not None:
+                entries = first(number)
+                for entry in entries:
+                    check_entry(entry)
+                numbered(entries, {number: 0})
+                self._insert(connection, entries)
+            self._lasts.pop(number, None)
         return made
 
     def close_stream(self, stream: int, at: float) -> None:
@@ -157,6 +171,15 @@ class SqlStore(ABC):
                 connection, "UPDATE stream SET closed = ? WHERE number = ?", expect.finite("at", at), stream
             )
             if done.rowcount != 1:
+                raise unknown_stream(stream)
+            self._lasts.pop(stream, None)
+
+    def drop_stream(self, stream: int) -> None:
+        """Remove a stream with all its entries and snapshots."""
+        with self._writing() as connection:
+            self._run(connection, "DELETE FROM entry WHERE stream = ?", stream)
+            self._run(connection, "DELETE FROM snapshot WHERE stream = ?", stream)
+            if self._run(connection, "DELETE FROM stream WHERE number = ?", stream).rowcount != 1:
                 raise unknown_stream(stream)
             self._lasts.pop(stream, None)
 
@@ -217,6 +240,51 @@ class SqlStore(ABC):
             rows = self._rows(connection, sql, stream, id)
         return LogEntry(*rows[0]) if rows else None
 
+    def find_many(self, stream: int, ids: Collection[str]) -> dict[str, LogEntry]:
+        """The arrivals with these ids."""
+        wanted = [id for id in ids if "\0" not in id]
+        found: dict[str, LogEntry] = {}
+        with self._reading() as connection:
+            for low in range(0, len(wanted), IDS_AT_ONCE):
+                part = wanted[low : low + IDS_AT_ONCE]
+                slots = ", ".join("?" * len(part))
+                sql = f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND kind = 'Arrived' AND id IN "
+                for row in self._rows(connection, f"{sql}({slots})", stream, *part):
+                    found[row[5]] = LogEntry(*row)
+        return found
+
+    def arrival_ids(self, stream: int) -> Iterator[str]:
+        """The ids of all arrivals."""
+        sql = (
+            "SELECT id FROM entry WHERE stream = ? AND kind = 'Arrived' AND id > ? "
+            f"ORDER BY id LIMIT {ENTRIES_A_PAGE}"
+        )
+        after = ""
+        while True:
+            with self._reading() as connection:
+                rows = self._rows(connection, sql, stream, after)
+            yield from (id for (id,) in rows)
+            if len(rows) < ENTRIES_A_PAGE:
+                return
+            after = rows[-1][0]
+
+    def about(self, stream: int, id: str) -> list[LogEntry]:
+        """Every entry about an id but its arrival."""
+        sql = (
+            f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND id = ? AND kind <> 'Arrived' "
+            "AND id IS NOT NULL ORDER BY seq"
+        )
+        if "\0" in id:
+            return []
+        with self._reading() as connection:
+            return [LogEntry(*row) for row in self._rows(connection, sql, stream, id)]
+
+    def beside(self, stream: int) -> list[LogEntry]:
+        """The entries of kinds that are no events of a learner."""
+        sql = f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND {NO_LEARNERS_KIND} ORDER BY seq"
+        with self._reading() as connection:
+            return [LogEntry(*row) for row in self._rows(connection, sql, stream)]
+
     def rewrite(self, stream: int, entries: Sequence[LogEntry]) -> None:
         """Put these in the place of others, and drop all snapshots of the stream."""
         change = "UPDATE entry SET at = ?, by = ?, kind = ?, id = ?, body = ? WHERE stream = ? AND seq = ?"
@@ -262,6 +330,63 @@ class SqlStore(ABC):
             for (seq,) in old:
                 self._run(connection, "DELETE FROM snapshot WHERE stream = ? AND seq = ?", stream, seq)
         return len(old)
+
+    # -- tokens ------------------------------------------------------------------------------------
+
+    def add_token(self, token: StoredToken) -> None:
+        """Keep a token."""
+        check_name("name", token.name)
+        fields = (
+            token.id, token.name, token.hash, token.roles, token.streams, token.created, token.expires,
+            token.used, token.revoked,
+        )  # fmt: skip
+        with self._writing() as connection:
+            if self._rows(connection, "SELECT 1 FROM token WHERE id = ?", token.id):
+                raise DuplicateId(f"token: expected an id that no token has, got {expect.shown(token.id)}")
+            sql = f"INSERT INTO token ({TOKEN_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            self._run(connection, sql, *fields)
+
+    def tokens(self) -> list[StoredToken]:
+        """All tokens."""
+        with self._reading() as connection:
+            rows = self._rows(connection, f"SELECT {TOKEN_FIELDS} FROM token ORDER BY created, id")
+        return [StoredToken(*row) for row in rows]
+
+    def token(self, id: str) -> StoredToken | None:
+        """The token with this id."""
+        with self._reading() as connection:
+            rows = self._rows(connection, f"SELECT {TOKEN_FIELDS} FROM token WHERE id = ?", id)
+        return StoredToken(*rows[0]) if rows else None
+
+    def revoke_token(self, id: str, at: float) -> bool:
+        """Say that a token is good no more."""
+        sql = "UPDATE token SET revoked = coalesce(revoked, ?) WHERE id = ?"
+        with self._writing() as connection:
+            return bool(self._run(connection, sql, expect.finite("at", at), id).rowcount)
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    def add_session(self, session: StoredSession) -> None:
+        """Keep a session."""
+        sql = "INSERT INTO session (hash, token, expires) VALUES (?, ?, ?)"
+        with self._writing() as connection:
+            self._run(connection, sql, session.hash, session.token, expect.finite("expires", session.expires))
+
+    def session(self, hash: bytes) -> StoredSession | None:
+        """The session with this digest."""
+        with self._reading() as connection:
+            rows = self._rows(connection, "SELECT hash, token, expires FROM session WHERE hash = ?", hash)
+        return StoredSession(*rows[0]) if rows else None
+
+    def end_session(self, hash: bytes) -> None:
+        """Forget a session."""
+        with self._writing() as connection:
+            self._run(connection, "DELETE FROM session WHERE hash = ?", hash)
+
+    def end_sessions(self, before: float) -> int:
+        """Forget all sessions that expire before a time."""
+        with self._writing() as connection:
+            return int(self._run(connection, "DELETE FROM session WHERE expires < ?", before).rowcount)
 
     # -- statements --------------------------------------------------------------------------------
 

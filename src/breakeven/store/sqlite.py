@@ -13,14 +13,17 @@ from pathlib import Path
 from typing import Literal
 
 from breakeven.errors.addresses import SQLITE
+from breakeven.errors.storing import StoreError, StoreFailed, WrongStore
 from breakeven.store.lock import OWNER_ALONE, FileLock
 from breakeven.store.port import LogEntry
-from breakeven.store.refusals import StoreError, StoreFailed, WrongStore
 from breakeven.store.schema import Dialect
 from breakeven.store.sql import SqlStore
 
-OpenFor = Literal["read", "write", "create", "upgrade"]
-"""What a store is opened for: "create" makes it where it is not there, "upgrade" takes an older one, too."""
+OpenFor = Literal["read", "write", "create", "upgrade", "tokens"]
+"""What a store is opened for: "create" makes it where it is not there, "upgrade" takes an older one, too.
+
+"tokens" is for changing tokens while another process writes the log, so it does without the lock.
+"""
 
 SQLITE_WORDS = Dialect("integer", "real", "blob", " WITHOUT ROWID")
 BUSY_SECONDS = 10.0
@@ -66,6 +69,8 @@ class SqliteStore(SqlStore):
             raise WrongStore(f"{self.name}: expected a store, got no file of that name")
         if access != "read":
             with self._telling_of_files():
+                if access != "tokens":
+                    self._take_lock(make=access == "create")
                 self._take_file(make=access == "create")
             self._writer = self._connect()
             if access == "create" and self.version() == 0:
@@ -79,11 +84,13 @@ class SqliteStore(SqlStore):
                 self.path.chmod(OWNER_ALONE)
             self._set_wal()
 
-    def _take_file(self, *, make: bool) -> None:
-        """Lock the file; a new one is its owner's alone, and so are those that SQLite puts beside it."""
+    def _take_lock(self, *, make: bool) -> None:
         if make:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), self.name)
+
+    def _take_file(self, *, make: bool) -> None:
+        """Know the file; a new one is its owner's alone, and so are those that SQLite puts beside it."""
         if make and not self.path.exists():
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, OWNER_ALONE))
             sync_folder(self.path.parent)

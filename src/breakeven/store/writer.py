@@ -15,8 +15,8 @@ from time import sleep
 from msgspec import Struct
 
 from breakeven.errors import BreakevenError, DuplicateId, InvalidInput, WrongEvent, expect
+from breakeven.errors.storing import SecondWriter, StoreError, StoreFailed, UnknownStream
 from breakeven.store.port import LogEntry, Store
-from breakeven.store.refusals import SecondWriter, StoreError, StoreFailed, UnknownStream
 
 logger = logging.getLogger(__name__)
 

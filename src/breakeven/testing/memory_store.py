@@ -1,17 +1,21 @@
 """A store in memory, for tests: all that a store does, but for keeping anything."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from threading import RLock
 from uuid import uuid4
 
 from msgspec.structs import replace
 
 from breakeven.errors import DuplicateId, WrongEvent
+from breakeven.folding import EVENT_KINDS
 from breakeven.store.port import (
     ARRIVAL,
+    FirstEntries,
     LogEntry,
+    StoredSession,
     StoredSnapshot,
     StoredStream,
+    StoredToken,
     check_entry,
     check_name,
     numbered,
@@ -31,6 +35,8 @@ class MemoryStore:
         self._streams: dict[int, StoredStream] = {}
         self._logs: dict[int, list[LogEntry]] = {}
         self._snapshots: dict[int, dict[int, StoredSnapshot]] = {}
+        self._tokens: dict[str, StoredToken] = {}
+        self._sessions: dict[bytes, StoredSession] = {}
 
     def streams(self) -> list[StoredStream]:
         """All streams."""
@@ -43,16 +49,22 @@ class MemoryStore:
                 return one
         raise unknown_stream(name)
 
-    def create_stream(self, name: str, config: bytes, at: float) -> StoredStream:
-        """Make a stream."""
+    def create_stream(
+        self, name: str, config: bytes, at: float, first: FirstEntries | None = None
+    ) -> StoredStream:
+        """Make a stream, with its first entries if given."""
         check_name("name", name)
         with self._turn:
             self._fail()
             if any(one.name == name for one in self.streams()):
                 raise DuplicateId(f"name: expected one that no stream of this store has, got {name!r}")
-            made = StoredStream(len(self._streams) + 1, name, config, at)
+            made = StoredStream(max(self._streams, default=0) + 1, name, config, at)
+            entries = [] if first is None else list(first(made.number))
+            for entry in entries:
+                check_entry(entry)
+            numbered(entries, {made.number: 0})
             self._streams[made.number] = made
-            self._logs[made.number], self._snapshots[made.number] = [], {}
+            self._logs[made.number], self._snapshots[made.number] = entries, {}
         return made
 
     def close_stream(self, stream: int, at: float) -> None:
@@ -60,6 +72,13 @@ class MemoryStore:
         with self._turn:
             self._fail()
             self._streams[stream] = replace(self._known(stream), closed=at)
+
+    def drop_stream(self, stream: int) -> None:
+        """Remove a stream with all its entries and snapshots."""
+        with self._turn:
+            self._fail()
+            self._known(stream)
+            del self._streams[stream], self._logs[stream], self._snapshots[stream]
 
     def append(self, entries: Sequence[LogEntry]) -> None:
         """Add entries to the end of their logs."""
@@ -98,6 +117,23 @@ class MemoryStore:
         """The arrival with this id."""
         found = (one for one in self.entries(stream) if one.kind == ARRIVAL and one.id == id)
         return next(found, None)
+
+    def find_many(self, stream: int, ids: Collection[str]) -> dict[str, LogEntry]:
+        """The arrivals with these ids."""
+        there = self.entries(stream)
+        return {one.id: one for one in there if one.kind == ARRIVAL and one.id is not None and one.id in ids}
+
+    def arrival_ids(self, stream: int) -> Iterator[str]:
+        """The ids of all arrivals."""
+        return (one.id for one in self.entries(stream) if one.kind == ARRIVAL and one.id is not None)
+
+    def about(self, stream: int, id: str) -> list[LogEntry]:
+        """Every entry about an id but its arrival."""
+        return [one for one in self.entries(stream) if one.id == id and one.kind != ARRIVAL]
+
+    def beside(self, stream: int) -> list[LogEntry]:
+        """The entries of kinds that are no events of a learner."""
+        return [one for one in self.entries(stream) if one.kind not in EVENT_KINDS]
 
     def keep_snapshot(self, snapshot: StoredSnapshot) -> None:
         """Keep a snapshot of an entry that is there."""
@@ -140,6 +176,57 @@ class MemoryStore:
                     raise WrongEvent(f"entry: expected one that is there, got number {one.seq}")
                 log[one.seq - 1] = one
             self._logs[stream], self._snapshots[stream] = log, {}
+
+    def add_token(self, token: StoredToken) -> None:
+        """Keep a token."""
+        with self._turn:
+            self._fail()
+            check_name("name", token.name)
+            if token.id in self._tokens:
+                raise DuplicateId(f"token: expected an id that no token has, got {token.id!r}")
+            self._tokens[token.id] = token
+
+    def tokens(self) -> list[StoredToken]:
+        """All tokens."""
+        return sorted(self._tokens.values(), key=lambda one: (one.created, one.id))
+
+    def token(self, id: str) -> StoredToken | None:
+        """The token with this id."""
+        return self._tokens.get(id)
+
+    def revoke_token(self, id: str, at: float) -> bool:
+        """Say that a token is good no more."""
+        with self._turn:
+            self._fail()
+            found = self._tokens.get(id)
+            if found is not None and found.revoked is None:
+                self._tokens[id] = replace(found, revoked=at)
+            return found is not None
+
+    def add_session(self, session: StoredSession) -> None:
+        """Keep a session."""
+        with self._turn:
+            self._fail()
+            self._sessions[session.hash] = session
+
+    def session(self, hash: bytes) -> StoredSession | None:
+        """The session with this digest."""
+        return self._sessions.get(hash)
+
+    def end_session(self, hash: bytes) -> None:
+        """Forget a session."""
+        with self._turn:
+            self._fail()
+            self._sessions.pop(hash, None)
+
+    def end_sessions(self, before: float) -> int:
+        """Forget all sessions that expire before a time."""
+        with self._turn:
+            self._fail()
+            old = [one.hash for one in self._sessions.values() if one.expires < before]
+            for hash in old:
+                del self._sessions[hash]
+            return len(old)
 
     def compact(self) -> None:
         """Nothing to give back."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from breakeven.errors import expect
 from breakeven.values import Cell, Chart, Figure, Line, Section, Table
-from breakeven_research.bench import averages, fitting, footprint, gp_rounds, long_streams, types
+from breakeven_research.bench import averages, fitting, footprint, gp_rounds, keeping, long_streams, types
 from breakeven_research.bench.results import Measurement, Reading, Result, Run, Sizes, this_machine
 from breakeven_research.bench.timing import exponent, one_core
 
@@ -40,6 +40,7 @@ BENCHMARKS = {
     "averages": Benchmark("The default belief for rows of numbers", averages.measurements),
     "gp-stream": Benchmark("Long streams, exact and with a dictionary", long_streams.measurements),
     "fitting": Benchmark("Fitting a kernel", fitting.measurements),
+    "keeping": Benchmark("Snapshots, restores and stores", keeping.measurements),
     "footprint": Benchmark("Import time and memory", footprint.measurements),
 }
 

@@ -108,7 +108,8 @@ class LabelledRows(NumberRows):
 
     def _at(self, point: Any, time: int | None = None) -> Array:
         """A point with its time, now unless given."""
-        row: Array = np.append(point, float(self._clock if time is None else time))
+        row: Array = np.empty(self.dim + 1)
+        row[:-1], row[-1] = point, self._clock if time is None else time
         return row
 
     def _arrived(self, age: int) -> int:
@@ -328,9 +329,8 @@ class LabelledRows(NumberRows):
         part: list[int] = np.unique(np.linspace(0, self.labels - 1, most).round().astype(int)).tolist()
         return part
 
-    def _job(self, most: int) -> dict[str, Any]:
-        """The labels told so far, their points and noises, and the moments of the arrivals."""
-        used = self._even_part(most)
+    def _job(self, used: list[int]) -> dict[str, Any]:
+        """The labels at these places, their points and noises, and the moments of the arrivals."""
         axes = None if self._frame is None or len(self._frame.axes) < 2 else self._frame.axes[1, :-1].tolist()
         return {
             "dim": self.dim,
@@ -376,23 +376,25 @@ class LabelledRows(NumberRows):
 
     def load_rows(self, state: dict[str, Any]) -> None:
         """Take up what `rows_state` gave; raises where its parts do not fit together."""
-        self._moments = Moments.of(state["moments"], self.dim)
+        self._moments.load(state["moments"])
         self._keys = read_keys(state["keys"])
         count = len(self._keys)
         self._clock = checked_count(state.get("clock", self._moments.count))
         self._kept_at = checked_count(state.get("kept_at", 0))
         if "points" in state:  # written before rows had a time
             self._rows = [self._at(point, 0) for point in floats(state["points"], count, self.dim)]
-        else:
+        elif count or state["rows"]:
             self._rows = list(floats(state["rows"], count, self.dim + 1))
-        self._labels = floats(state["labels"], count).tolist()
+        if count or state["labels"]:
+            self._labels = floats(state["labels"], count).tolist()
         self._noises, self._reference = list(state["noises"]), state["reference"]
         self._awaited = [
             AwaitedLabel(key, self._row_of(row), noise_std) for key, row, noise_std in state["awaited"]
         ]
         if state["sample"] is not None:
             self._sample = EvenSample.of(state["sample"])
-            self._kept = list(floats(state["kept"], self._sample.size, self.dim))
+            if self._sample.size or state["kept"]:
+                self._kept = list(floats(state["kept"], self._sample.size, self.dim))
         if len(self._noises) != count:
             raise ValueError("expected a noise for every label")
         self._fitted_at, self._changes = checked_count(state["fitted_at"]), checked_count(state["changes"])

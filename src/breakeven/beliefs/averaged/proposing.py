@@ -12,6 +12,7 @@ import numpy as np
 
 from breakeven.beliefs.averaged.members import MOVING, NOISES, SHAPES, Frame, Member, all_members
 from breakeven.beliefs.averaged.posterior import KnownNoise, LabelScale, Posterior
+from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.likelihood import minimise
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
@@ -44,7 +45,8 @@ class Moments:
         apart = point - self.mean
         self.mean = self.mean + apart / self.count
         self.squares = self.squares + apart * (point - self.mean)
-        self.truths = self.truths & ((point == 0.0) | (point == 1.0))
+        if self.truths.any():
+            self.truths = self.truths & ((point == 0.0) | (point == 1.0))
 
     def plain(self) -> dict[str, Any]:
         """As plain data."""
@@ -55,17 +57,25 @@ class Moments:
             "truths": self.truths.tolist(),
         }
 
+    def load(self, data: dict[str, Any]) -> None:
+        """Take up, before any point, what `plain` wrote; raises where its parts do not fit together."""
+        count, truths, sums, dim = (
+            data["count"],
+            data["truths"],
+            data["mean"] + data["squares"],
+            len(self.mean),
+        )
+        if type(count) is not int or count < 0 or (len(truths), len(sums)) != (dim, 16 * dim):
+            raise ValueError("expected the moments of every feature")
+        if count:
+            self.count, self.truths = count, np.array(truths, dtype=bool)
+            self.mean, self.squares = floats(sums, 2, dim)
+
     @staticmethod
     def of(data: dict[str, Any], dim: int) -> "Moments":
-        """From what `plain` wrote; raises where its parts do not fit together."""
+        """The moments that `plain` wrote."""
         moments = Moments(dim)
-        moments.count = data["count"]
-        moments.mean = np.frombuffer(data["mean"], dtype=np.float64).copy()
-        moments.squares = np.frombuffer(data["squares"], dtype=np.float64).copy()
-        moments.truths = np.array(data["truths"], dtype=bool)
-        sizes = (len(moments.mean), len(moments.squares), len(moments.truths))
-        if type(moments.count) is not int or moments.count < 0 or sizes != (dim, dim, dim):
-            raise ValueError("expected the moments of every feature")
+        moments.load(data)
         return moments
 
     def frame(self, clock: int) -> Frame:

@@ -427,10 +427,11 @@ class ExactSolver(LabelledPoints):
 
     def _read_awaited(self, state: dict[str, Any], n: int) -> AwaitedPoints:
         keys, noise = read_keys(state["awaited"]), state["awaited_noise"]
-        p, awaited = len(keys.all), AwaitedPoints(self.dim, n)
-        points, V, R = state["awaited_points"], state["V"], state["R"]
+        p, points, V, R = len(keys.all), state["awaited_points"], state["V"], state["R"]
         if not p and noise == [] and points == V == R == b"":
-            return awaited
+            as_before = self._awaited.V.width == n and not self.awaited
+            return self._awaited if as_before else AwaitedPoints(self.dim, n)
+        awaited = AwaitedPoints(self.dim, n)
         if len(noise) != p or not all(type(one) is float and 0.0 <= one < inf for one in noise):
             raise ValueError("expected one noise for every label awaited")
         awaited.keys, awaited.noise = keys, noise[:]

@@ -88,7 +88,7 @@ def _check(kernel: "Kernel") -> None:
     if not isinstance(lengths, tuple) and np.isscalar(lengths):
         force_setattr(kernel, "lengthscale", expect.positive("lengthscale", lengths))
     else:
-        row = expect.vector("lengthscale", lengths).tolist()
+        row = lengths if isinstance(lengths, tuple) else expect.vector("lengthscale", lengths).tolist()
         force_setattr(kernel, "lengthscale", tuple([expect.positive("lengthscale", one) for one in row]))
 
 

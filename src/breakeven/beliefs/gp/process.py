@@ -576,7 +576,9 @@ class GaussianProcess(NumberRows):
         counts = [expect.whole(name, state[name]) for name in ("clock", "fitted_at", "changes", "tried_at")]
         fitted = expect.truth("fitted", state["fitted"])
         parameters = checked_parameters(state["parameters"], self.dim, self.forgetting)
-        found = checked_parameters(state.get("found", state["parameters"]), self.dim, self.forgetting)
+        found = parameters
+        if (before_alarms := state.get("found", state["parameters"])) != state["parameters"]:
+            found = checked_parameters(before_alarms, self.dim, self.forgetting)
         before = state.get("widened_before", 1.0)
         retreats = RowsRetreats.of(state.get("retreats", []), self._width, before)
         solver, kind = self.solver, state["kind"]

@@ -1,0 +1,100 @@
+"""Which answers count where several people answer one request, and which verbs follow from them.
+
+The label that follows depends only on what people say now, so it is the same however often and in whatever
+pieces the answers came.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, Self
+
+from msgspec import Struct
+
+from breakeven.errors import expect
+
+Second = Literal["first", "mean", "labellers"]
+Verb = Literal["tell", "correct", "withdraw"]
+Voice = tuple[str | None, float]  # who says it, and which label
+
+
+class Counting(Struct, frozen=True):
+    """What a second annotator's answer means, and whether a label that will not come is paid for.
+
+    - "first": who answered first counts, others are ignored.
+    - "mean": once `annotators` have answered, the mean of their labels counts.
+    - "labellers": the first of those in `names` counts, who are told to the learner as the labellers that
+      `names` says; everyone else is ignored.
+
+    >>> Counting.of("mean:3").annotators
+    3
+    """
+
+    second: Second = "first"
+    annotators: int = 1
+    names: Mapping[str, str] = {}
+    charged: bool = False
+
+    def __post_init__(self) -> None:
+        expect.one_of("second", self.second, ("first", "mean", "labellers"))
+        expect.whole("annotators", self.annotators, least=1)
+        if (self.second == "labellers") != bool(self.names):
+            expect.refuse("names", "names of labellers with 'labellers', and only then", dict(self.names))
+
+    @classmethod
+    def of(cls, words: str, names: Mapping[str, str] | None = None, *, charged: bool = False) -> Self:
+        """From the words of a command line: first, mean:N or labellers."""
+        second, _, count = words.partition(":")
+        if second == "mean" and count.isdecimal() and int(count) >= 2:
+            return cls("mean", int(count), charged=charged)
+        if words == "labellers":
+            return cls("labellers", names=names or {}, charged=charged)
+        if words != "first":
+            expect.refuse("second", "first, mean:N with N of at least 2, or labellers", words)
+        return cls(charged=charged)
+
+    def label(self, voices: Sequence[Voice]) -> "CountedLabel | None":
+        """The label that counts of all that people say, who answered first coming first.
+
+        >>> Counting().label([("ann", 3.0), ("ben", 5.0)])
+        CountedLabel(y=3.0, labeller=None)
+        >>> Counting("mean", 2).label([("ann", 3.0), ("ben", 5.0), ("eve", 100.0)]).y
+        4.0
+        """
+        if self.second == "labellers":
+            known = [(y, self.names[who]) for who, y in voices if who is not None and who in self.names]
+            return CountedLabel(*known[0]) if known else None
+        if len(voices) < self.annotators:
+            return None
+        return CountedLabel(sum(y for _, y in voices[: self.annotators]) / self.annotators)
+
+
+class CountedLabel(NamedTuple):
+    """A label for a learner, and who gave it where the learner wants to know."""
+
+    y: float
+    labeller: str | None = None
+
+
+class Step(NamedTuple):
+    """One call of a verb."""
+
+    verb: Verb
+    id: str
+    y: float | None = None
+    labeller: str | None = None
+
+
+def step_to(id: str, before: CountedLabel | None, now: CountedLabel | None, *, ends: bool) -> Step | None:
+    """The verb that leads from what the learner was told to what counts now.
+
+    `ends` says that nobody will answer a request of which nothing was told.
+
+    >>> step_to("7", None, CountedLabel(38.9), ends=False)
+    Step(verb='tell', id='7', y=38.9, labeller=None)
+    >>> step_to("7", CountedLabel(38.9), None, ends=False)
+    Step(verb='withdraw', id='7', y=None, labeller=None)
+    """
+    if now is None:
+        return Step("withdraw", id) if before is not None or ends else None
+    if before is None:
+        return Step("tell", id, now.y, now.labeller)
+    return None if before.y == now.y else Step("correct", id, now.y)

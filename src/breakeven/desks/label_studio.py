@@ -1,0 +1,314 @@
+"""Label Studio over its REST interface: tasks in one project, annotations as answers.
+
+Polling is the base: tasks that were updated since the last look. A webhook is a shortcut, which Label Studio
+sends once and never again. It would import a task twice, so tasks are looked for by `request_id` before they
+are made; and a deleted task shows only by its absence.
+"""
+
+import hmac
+import json
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from breakeven.desks.interface import DeskAnswer, DeskRequest, UnreadableAnswer, WrongSecret
+from breakeven.desks.journal import Journal
+from breakeven.desks.reaching import Http
+from breakeven.errors import expect
+
+logger = logging.getLogger(__name__)
+
+IDS_A_QUERY = 20  # requests looked for at once: they stand in an address, which must not be too long
+TASKS_A_PAGE, BRIEF_A_PAGE = 100, 1000
+POLLS_BETWEEN = 100  # two looks at all tasks, where their number is as expected
+TASKS_AN_IMPORT = 100
+LIVES = 300.0  # seconds of an access token
+RENEWED_AFTER = 0.8 * LIVES
+OVERLAP = 5.0  # seconds that are looked at twice: a task may become visible later than its time says
+SECRET_HEADER = "x-breakeven-secret"
+UPDATED, EXPECTED = (
+    "updated",
+    "expected tasks",
+)  # in the journal: how far was looked, and how many tasks there are
+
+
+class LabelStudio:
+    """One project of a Label Studio. `token` is a personal access token, from which access tokens are made.
+
+    One project is for one stream. `control` is the name of the tag in the labelling interface that has the
+    label, the only one unless given; a choice counts by `choices`, or as the number it is. `secret` is what
+    webhooks must carry in the header `X-Breakeven-Secret`. What it remembers is in its `journal`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        project: int,
+        token: str,
+        *,
+        journal: Journal | None = None,
+        control: str | None = None,
+        choices: Mapping[str, float] | None = None,
+        secret: str | None = None,
+        seconds: float = 30.0,
+    ) -> None:
+        self._project = expect.whole("project", project, least=1)
+        self._journal = journal or Journal()
+        self._control, self._choices, self._secret = control, dict(choices or {}), secret
+        self._refresh, self._access, self._since = expect.text("token", token), "", -RENEWED_AFTER
+        self._http = Http(url, "Label Studio", seconds)
+        self._people: dict[int, str] = {}
+        self._polls = 0
+
+    # -- requests --------------------------------------------------------------------------------
+
+    def ask(self, requests: Sequence[DeskRequest]) -> None:
+        """Import a task for every request that has none; those there already are found and kept."""
+        new = {one.id: one for one in self._journal.unasked(requests)}
+        for ids in _parts(list(new), IDS_A_QUERY):
+            self._note_tasks(ids)
+        missing = self._journal.unasked(new.values())
+        for some in _parts(missing, TASKS_AN_IMPORT):
+            self._import(some)
+
+    def _import(self, requests: Sequence[DeskRequest]) -> None:
+        tasks = [{"data": {**one.fields, "request_id": one.id}} for one in requests]
+        path = f"/api/projects/{self._project}/import"
+        made = self._call("POST", path, json=tasks, params={"return_task_ids": "true"})
+        numbers = made.get("task_ids") or [""] * len(tasks)
+        with self._journal.writing():
+            for one, place in zip(requests, numbers, strict=True):
+                self._journal.note_task(one.id, str(place))
+            self._expect_more(len(tasks))
+
+    def _note_tasks(self, ids: Sequence[str]) -> None:
+        """Note which of these requests have a task by now."""
+        items = [_filter("data.request_id", "equal", "String", id) for id in ids]
+        for task in self._tasks({"conjunction": "or", "items": items}, include="id,data"):
+            id = _request_of(task)
+            if id is not None:
+                self._journal.note_task(id, str(task["id"]))
+
+    def withdraw(self, ids: Sequence[str]) -> None:
+        """Delete tasks that nobody has answered."""
+        pending = self._journal.pending()
+        for id in ids:
+            place = pending.get(id)
+            if place:
+                self._delete(id, place)
+            self._journal.close_task(id)
+
+    def _delete(self, id: str, place: str) -> None:
+        task = self._call("GET", f"/api/tasks/{place}/", missing_is_fine=True)
+        if task is not None and _request_of(task) == id and not task.get("annotations"):
+            self._call("DELETE", f"/api/tasks/{place}/", missing_is_fine=True)
+            self._expect_more(-1)
+
+    # -- answers ---------------------------------------------------------------------------------
+
+    def answers(self, since: str | None) -> tuple[list[DeskAnswer], str]:
+        """Look at what was updated, and at what is gone; then all answers since the cursor."""
+        self._look_at_updates()
+        self._look_for_gaps()
+        return self._journal.since(since)
+
+    def _look_at_updates(self) -> None:
+        seen = self._journal.setting(UPDATED)
+        items = (
+            []
+            if seen is None
+            else [_filter("updated_at", "greater", "Datetime", _shown(float(seen) - OVERLAP))]
+        )
+        tasks = list(self._tasks({"conjunction": "and", "items": items}))
+        with self._journal.writing():
+            for task in tasks:
+                self._look_at(task)
+            latest = max((_seconds(task["updated_at"]) for task in tasks), default=None)
+            if latest is not None and (seen is None or latest > float(seen)):
+                self._journal.keep(UPDATED, repr(latest))
+
+    def _look_at(self, task: Mapping[str, Any]) -> None:
+        """Take up all annotations of a task; those it had and has no more were deleted."""
+        id = _request_of(task)
+        if id is None:
+            return
+        self._journal.note_task(id, str(task["id"]))
+        there = {str(one["id"]): one for one in task.get("annotations") or ()}
+        for mark in there.keys() ^ set(self._journal.marks(id)):
+            if mark not in there:
+                self._journal.take_back(mark, _seconds(task["updated_at"]))
+        for annotation in there.values():
+            self._hear(id, annotation)
+
+    def _hear(self, id: str, annotation: Mapping[str, Any]) -> None:
+        who, at = self._labeller(annotation.get("completed_by")), _seconds(annotation["updated_at"])
+        mark = str(annotation["id"])
+        if annotation.get("was_cancelled"):
+            self._journal.say(mark, id, who, None, at)
+            return
+        try:
+            self._journal.say(mark, id, who, self._label(annotation.get("result") or []), at)
+        except UnreadableAnswer as error:
+            logger.warning("annotation %s of request %r by %s is not used: %s", mark, id, who, error)
+
+    def _look_for_gaps(self) -> None:
+        """Find requests whose tasks somebody deleted, where the number of tasks is not as expected."""
+        pending = self._journal.pending()
+        if not pending:
+            return
+        about = f"/api/projects/{self._project}/"
+        count = str(self._call("GET", about, params={"include": "task_number"})["task_number"])
+        self._polls += 1
+        if count == self._journal.setting(EXPECTED) and self._polls % POLLS_BETWEEN:
+            return
+        everything: dict[str, Any] = {"conjunction": "and", "items": []}
+        there = {str(task["id"]) for task in self._tasks(everything, include="id")}
+        with self._journal.writing():
+            for id, place in pending.items():
+                if place and place not in there:
+                    self._journal.task_is_gone(id, time.time())
+            self._journal.keep(EXPECTED, str(len(there)))
+
+    def _expect_more(self, tasks: int) -> None:
+        """We made or deleted tasks."""
+        expected = self._journal.setting(EXPECTED)
+        if expected is not None:
+            self._journal.keep(EXPECTED, str(int(expected) + tasks))
+
+    def read_hook(self, headers: Mapping[str, str], body: bytes) -> list[DeskAnswer]:
+        """What a webhook of Label Studio says; one without the secret is refused."""
+        given = {name.lower(): value for name, value in headers.items()}.get(SECRET_HEADER, "")
+        if self._secret is None or not hmac.compare_digest(given.encode(), self._secret.encode()):
+            raise WrongSecret("webhook: expected the secret in X-Breakeven-Secret, got none or another one")
+        try:
+            event = json.loads(body)
+            action, now = event["action"], time.time()
+        except (ValueError, TypeError, KeyError) as error:
+            raise UnreadableAnswer(
+                "webhook: expected an event of Label Studio, got something else"
+            ) from error
+        _, before = self._journal.since(None)
+        try:
+            with self._journal.writing():
+                self._take_up(action, event, now)
+        except (TypeError, KeyError) as error:
+            raise UnreadableAnswer(f"webhook: expected a whole {action}, got one without {error}") from error
+        return self._journal.since(before)[0]
+
+    def _take_up(self, action: str, event: Mapping[str, Any], now: float) -> None:
+        if action in ("ANNOTATION_CREATED", "ANNOTATION_UPDATED"):
+            id = _request_of(event["task"])
+            if id is not None:
+                self._journal.note_task(id, str(event["task"]["id"]))
+                self._hear(id, event["annotation"])
+        elif action == "ANNOTATIONS_DELETED":
+            for one in event["annotations"]:
+                self._journal.take_back(str(one["id"]), now)
+        elif action == "TASKS_DELETED":
+            for one in event["tasks"]:
+                gone = self._journal.id_at(str(one["id"]))
+                if gone is not None:
+                    self._journal.task_is_gone(gone, now)
+
+    # -- what an annotation says -----------------------------------------------------------------
+
+    def _label(self, result: list[Mapping[str, Any]]) -> float:
+        """The number in an annotation."""
+        found = [one for one in result if self._control in (None, one.get("from_name"))]
+        if len(found) != 1:
+            names = ", ".join(str(one.get("from_name")) for one in result) or "nothing"
+            raise UnreadableAnswer(f"expected one value of {self._control or 'one control'}, got {names}")
+        value = found[0].get("value", {})
+        for name in ("number", "rating"):
+            if name in value:
+                return self._number(value[name])
+        for name in ("choices", "text"):
+            some = value.get(name)
+            words = [some] if isinstance(some, str) else some
+            if words and len(words) == 1:
+                return self._choices[words[0]] if words[0] in self._choices else self._number(words[0])
+        raise UnreadableAnswer(f"expected a number or one choice, got {json.dumps(value)}")
+
+    def _number(self, value: Any) -> float:
+        try:
+            return expect.finite("y", float(value))
+        except (TypeError, ValueError) as error:
+            known = f", or one of {', '.join(self._choices)}" if self._choices else ""
+            raise UnreadableAnswer(f"expected a number{known}, got {value!r}") from error
+
+    def _labeller(self, who: Any) -> str:
+        """The e-mail address of a person, or their number where it is not known."""
+        if isinstance(who, Mapping):
+            return str(who.get("email") or who.get("id"))
+        if who not in self._people:
+            self._people = {one["id"]: one.get("email") or "" for one in self._call("GET", "/api/users/")}
+        return self._people.get(who) or str(who)
+
+    # -- HTTP ------------------------------------------------------------------------------------
+
+    def _tasks(self, filters: Mapping[str, Any], *, include: str | None = None) -> Iterator[dict[str, Any]]:
+        """All tasks that a filter lets pass, whole unless fields are named; past the last page is 404."""
+        query = json.dumps({"filters": filters} if filters["items"] else {})
+        size = TASKS_A_PAGE if include is None else BRIEF_A_PAGE
+        about = {"project": self._project, "page_size": size, "query": query}
+        about |= {"fields": "all"} if include is None else {"include": include}
+        page = 1
+        while True:
+            found = self._call("GET", "/api/tasks", params={**about, "page": page}, missing_is_fine=True)
+            tasks = [] if found is None else found["tasks"]
+            yield from tasks
+            if len(tasks) < size:
+                return
+            page += 1
+
+    def _call(self, method: str, path: str, *, missing_is_fine: bool = False, **content: Any) -> Any:
+        """Call with an access token, made anew when it is old or refused; None for 404 where that is fine."""
+        if time.monotonic() - self._since > RENEWED_AFTER:
+            self._renew()
+        answer = self._http.call(method, path, headers=self._bearer, **content)
+        if answer.status_code == 401:
+            self._renew()
+            answer = self._http.call(method, path, headers=self._bearer, **content)
+        if answer.status_code == 404 and missing_is_fine:
+            return None
+        self._http.check(answer)
+        return answer.json() if answer.content else None
+
+    @property
+    def _bearer(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._access}"}
+
+    def _renew(self) -> None:
+        answer = self._http.call("POST", "/api/token/refresh", json={"refresh": self._refresh})
+        if answer.status_code == 401:
+            raise WrongSecret(
+                f"{self._http.url}: Label Studio refuses the token; expected a personal access token "
+                "that is not revoked: make one under Account & Settings"
+            )
+        self._http.check(answer)
+        self._access, self._since = answer.json()["access"], time.monotonic()
+
+
+def _filter(column: str, operator: str, kind: str, value: Any) -> dict[str, Any]:
+    return {"filter": f"filter:tasks:{column}", "operator": operator, "type": kind, "value": value}
+
+
+def _request_of(task: Mapping[str, Any]) -> str | None:
+    """The id of the request that a task is for; None for tasks of others."""
+    id = (task.get("data") or {}).get("request_id")
+    return None if id is None else str(id)
+
+
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
+def _shown(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _parts(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    for low in range(0, len(items), size):
+        yield items[low : low + size]

@@ -1,0 +1,241 @@
+"""Requests to a desk, and its answers back: again and again, and nothing twice.
+
+All that must survive a crash is in one small file. Answers enter it together with their cursor, as verbs
+still to be called; a verb leaves it once it was called. So after a kill at any moment the same verbs are
+called in the same order, at worst one of them a second time, which changes nothing.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from breakeven.desks.counting import CountedLabel, Counting, Step, step_to
+from breakeven.desks.interface import DeskAnswer, DeskDown, DeskRequest, LabellingDesk, Verbs
+from breakeven.desks.journal import opened
+from breakeven.errors import BreakevenError, ConflictingLabel, InvalidInput, UnknownId
+from breakeven.errors.expect import refuse
+from breakeven.learner import Learner
+
+logger = logging.getLogger(__name__)
+
+TABLES_OF_SYNC = """
+CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE IF NOT EXISTS asked (id TEXT PRIMARY KEY, open INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS said (id TEXT, labeller TEXT, y REAL, number INTEGER PRIMARY KEY AUTOINCREMENT);
+CREATE INDEX IF NOT EXISTS said_id ON said (id);
+CREATE TABLE IF NOT EXISTS told (id TEXT PRIMARY KEY, y REAL, labeller TEXT);
+CREATE TABLE IF NOT EXISTS due
+    (number INTEGER PRIMARY KEY AUTOINCREMENT, verb TEXT, id TEXT, y REAL, labeller TEXT);
+"""
+REFUSALS = (UnknownId, ConflictingLabel, InvalidInput)  # what no repetition will change
+
+Waiting = Callable[[], Iterable[DeskRequest]]
+"""Gives the requests that are open now."""
+
+
+class SyncReport(msgspec.Struct):
+    """What was carried: requests to the desk, and what came of its answers.
+
+    `refused` has a line for every answer that could not be used, such as one for an id nobody asked about.
+    """
+
+    asked: int = 0
+    taken_back: int = 0
+    told: int = 0
+    corrected: int = 0
+    withdrawn: int = 0
+    refused: list[str] = []
+
+    def __str__(self) -> str:
+        """In a line.
+
+        >>> str(SyncReport(asked=2, told=1))
+        '2 asked, 1 told, 0 corrected, 0 withdrawn, 0 taken back, 0 refused'
+        """
+        return (
+            f"{self.asked} asked, {self.told} told, {self.corrected} corrected, {self.withdrawn} withdrawn, "
+            f"{self.taken_back} taken back, {len(self.refused)} refused"
+        )
+
+    @property
+    def anything(self) -> bool:
+        """Whether anything happened."""
+        return self != SyncReport()
+
+
+class DeskSync:
+    """Between a desk and whatever has the verbs of a learner.
+
+    `waiting` gives the requests that are open now. `memory` is the file that remembers how far it is; a file
+    of another stream or desk, which `name` says, is refused. One process at a time may use it.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from breakeven import Learner, Threshold, TypeMeans
+    >>> from breakeven.desks import FolderDesk
+    >>> learner = Learner(TypeMeans(noise_std=0.5), Threshold(), label_cost=2.0)
+    >>> id = learner.decide("flu").id
+    >>> with TemporaryDirectory() as folder:
+    ...     sync = DeskSync(FolderDesk(folder), learner, lambda: requests_of(learner))
+    ...     print(sync.once())
+    1 asked, 0 told, 0 corrected, 0 withdrawn, 0 taken back, 0 refused
+    """
+
+    def __init__(
+        self,
+        desk: LabellingDesk,
+        verbs: Verbs,
+        waiting: Waiting,
+        *,
+        memory: str | Path | None = None,
+        counting: Counting | None = None,
+        name: str = "",
+    ) -> None:
+        self._desk, self._verbs, self._waiting = desk, verbs, waiting
+        self._counting = counting or Counting()
+        self._db = opened(memory, TABLES_OF_SYNC)
+        known = self._fact("name")
+        if known is not None and known != name:
+            refuse("memory", f"the file of {name}", f"that of {known} in {memory}", described=True)
+        if known is None:
+            with self._writing():
+                self._keep("name", name)
+
+    def close(self) -> None:
+        """Close its file."""
+        self._db.close()
+
+    def once(self) -> SyncReport:
+        """Carry everything once: answers first, then requests, then requests that need no answer any more.
+
+        Where the desk is down, what it answered before is told all the same.
+        """
+        report = SyncReport()
+        try:
+            self._hear()
+        except DeskDown:
+            self._call_due(report)
+            raise
+        self._call_due(report)
+        self._ask(report)
+        return report
+
+    # -- answers ---------------------------------------------------------------------------------
+
+    def _hear(self) -> None:
+        """Take up what people did, and note the verbs that follow."""
+        answers, cursor = self._desk.answers(self._fact("cursor"))
+        with self._writing():
+            for answer in answers:
+                self._take(answer)
+            self._keep("cursor", cursor)
+
+    def _take(self, answer: DeskAnswer) -> None:
+        id, gone = answer.id, answer.kind == "deleted" and answer.labeller is None
+        if answer.y is not None:
+            self._say(id, answer.labeller, answer.y)
+        else:
+            self._db.execute("DELETE FROM said WHERE id = ? AND labeller IS ?", [id, answer.labeller])
+        voices = self._db.execute(
+            "SELECT labeller, y FROM said WHERE id = ? ORDER BY number", [id]
+        ).fetchall()
+        row = self._db.execute("SELECT y, labeller FROM told WHERE id = ?", [id]).fetchone()
+        before = None if row is None or row[0] is None else CountedLabel(*row)
+        now = self._counting.label(voices)
+        ends = row is None and not voices and (gone or answer.kind == "skipped")
+        step = step_to(id, before, now, ends=ends)
+        if step is None:
+            return
+        self._db.execute("INSERT OR REPLACE INTO told VALUES (?, ?, ?)", [id, *(now or (None, None))])
+        self._db.execute("INSERT INTO due (verb, id, y, labeller) VALUES (?, ?, ?, ?)", list(step))
+
+    def _say(self, id: str, labeller: str | None, y: float) -> None:
+        found = "UPDATE said SET y = ? WHERE id = ? AND labeller IS ?"
+        if self._db.execute(found, [y, id, labeller]).rowcount == 0:
+            self._db.execute("INSERT INTO said (id, labeller, y) VALUES (?, ?, ?)", [id, labeller, y])
+
+    def _call_due(self, report: SyncReport) -> None:
+        """Call the verbs that are due, the oldest first; each is forgotten once it was called."""
+        query = "SELECT number, verb, id, y, labeller FROM due ORDER BY number"
+        for number, *words in self._db.execute(query).fetchall():
+            step = Step(*words)
+            try:
+                self._call(step)
+            except REFUSALS as error:
+                report.refused.append(str(error))
+                logger.warning("not used: %s", error)
+            else:
+                done = {"tell": "told", "correct": "corrected", "withdraw": "withdrawn"}[step.verb]
+                setattr(report, done, getattr(report, done) + 1)
+            with self._writing():
+                self._db.execute("DELETE FROM due WHERE number = ?", [number])
+
+    def _call(self, step: Step) -> None:
+        match step.verb:
+            case "tell":
+                assert step.y is not None
+                who = {} if step.labeller is None else {"labeller": step.labeller}
+                self._verbs.tell(step.id, step.y, **who)
+            case "correct":
+                assert step.y is not None
+                self._verbs.correct(step.id, step.y)
+            case "withdraw":
+                self._verbs.withdraw(step.id, charged=self._counting.charged)
+
+    # -- requests --------------------------------------------------------------------------------
+
+    def _ask(self, report: SyncReport) -> None:
+        """Ask what is open and not asked yet; take back what was answered or withdrawn elsewhere."""
+        waiting = {request.id: request for request in self._waiting()}
+        asked = dict(self._db.execute("SELECT id, open FROM asked").fetchall())
+        new = [request for id, request in waiting.items() if id not in asked]
+        if new:
+            self._desk.ask(new)
+            with self._writing():
+                self._db.executemany("INSERT OR IGNORE INTO asked VALUES (?, 1)", [[one.id] for one in new])
+            report.asked = len(new)
+        answered = {id for (id,) in self._db.execute("SELECT id FROM told").fetchall()}
+        over = [id for id, open in asked.items() if open and id not in waiting]
+        elsewhere = [id for id in over if id not in answered]
+        if elsewhere:
+            self._desk.withdraw(elsewhere)
+            report.taken_back = len(elsewhere)
+        if over:
+            with self._writing():
+                self._db.executemany("UPDATE asked SET open = 0 WHERE id = ?", [[id] for id in over])
+
+    # -- the file --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def _fact(self, name: str) -> str | None:
+        row = self._db.execute("SELECT value FROM fact WHERE name = ?", [name]).fetchone()
+        return None if row is None else str(row[0])
+
+    def _keep(self, name: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", [name, value])
+
+
+def requests_of(learner: Learner) -> list[DeskRequest]:
+    """The requests of a learner that are open, the oldest first."""
+    return [DeskRequest(id, _plain(one.x), one.cost, one.labeller) for id, one in learner.awaited.items()]
+
+
+def _plain(x: Any) -> Any:
+    return x.tolist() if hasattr(x, "tolist") else list(x) if isinstance(x, tuple) else x
+
+
+def is_down(error: BreakevenError) -> bool:
+    """Whether it is worth trying again later: a desk or a service that cannot be reached."""
+    return isinstance(error, ConnectionError | TimeoutError)

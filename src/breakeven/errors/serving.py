@@ -1,0 +1,68 @@
+"""What a service refuses, besides what a learner and a store refuse.
+
+ServiceError        (RuntimeError)     the root of these
+├── Malformed       (ValueError)       a body or a query that is not of the type that was expected
+├── NotIdentified   (PermissionError)  no token, or one that is wrong, expired or revoked
+├── NotAllowed      (PermissionError)  a token without the role, or for other streams
+├── UnknownPlace    (KeyError)         no such path, or no such method there
+├── HeldByAnother                      a request that somebody else holds
+├── StreamClosed                       a stream that takes no more
+├── TooLarge        (ValueError)       a body with too many bytes
+├── WrongMedia      (ValueError)       a body, or an answer asked for, of a kind that is not spoken here
+├── TooMany                            more than is allowed at once; `retry_after` says when to come back
+└── NotReady                           not read from the log yet, or not written; try again
+"""
+
+from breakeven.errors import BreakevenError
+
+
+class ServiceError(BreakevenError, RuntimeError):
+    """The root of all that a service refuses; `retry_after` is in seconds, where trying again makes sense."""
+
+    retry_after: float | None = None
+
+    __str__ = Exception.__str__
+
+
+class Malformed(ServiceError, ValueError):
+    """A body or a query that is not of the type that was expected."""
+
+
+class NotIdentified(ServiceError, PermissionError):
+    """No token, or one that is wrong, expired or revoked."""
+
+
+class NotAllowed(ServiceError, PermissionError):
+    """A token without the role that is needed, or one for other streams."""
+
+
+class UnknownPlace(ServiceError, KeyError):
+    """No such path, or no such method there."""
+
+
+class HeldByAnother(ServiceError):
+    """Somebody else holds the request; the message says who, and until when."""
+
+
+class StreamClosed(ServiceError):
+    """The stream was closed and takes no more."""
+
+
+class TooLarge(ServiceError, ValueError):
+    """A body with more bytes, or more of anything, than is taken at once."""
+
+
+class WrongMedia(ServiceError, ValueError):
+    """A body, or an answer asked for, of a kind that is not spoken here."""
+
+
+class TooMany(ServiceError):
+    """More than is allowed at once; `retry_after` says when to come back."""
+
+    retry_after = 1.0
+
+
+class NotReady(ServiceError):
+    """The stream is being read from the log, or something could not be written: try again."""
+
+    retry_after = 1.0

@@ -1,0 +1,6 @@
+"""Decisions over HTTP, and a desk that people label from; needs the extra `service`.
+
+Reading order: routes (the one table of all paths), handlers/ (what each does), live_stream (a learner, its
+turn and the way to the disk), desk (who labels what), setting_up (streams from plain data), service (all of
+them, from start to stop), access/ (who may do what), app and server (how they are served).
+"""

@@ -1,0 +1,231 @@
+"""The routes as a Starlette application: reading a call, asking its handler, sending the answer.
+
+Whatever goes wrong is answered as a problem, in the library's own sentence; only a bug is logged with its
+traceback, and its caller learns no more than that.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as StarletteRequest
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from breakeven.errors import BreakevenError
+from breakeven.errors.serving import Malformed, ServiceError, TooLarge, UnknownPlace, WrongMedia
+from breakeven.service.access import Caller
+from breakeven.service.access.callers import ANYBODY
+from breakeven.service.calls import JSON_MEDIA, Answer, Call, Raw, Streamed
+from breakeven.service.openapi import document
+from breakeven.service.routes import SERVICE_ROUTES, ServiceRoute
+from breakeven.service.service import Service
+from breakeven.wire.problems import PROBLEM_MEDIA, problem_of
+
+logger = logging.getLogger(__name__)
+
+ENCODER = msgspec.json.Encoder()
+JSON_HEADER = (b"content-type", JSON_MEDIA.encode())
+SAFE_HEADERS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
+
+
+def make_app(service: Service, more: list[BaseRoute] | None = None) -> Starlette:
+    """The application of a service; `more` are routes beside those of the table, such as pages."""
+    routes: list[BaseRoute] = [
+        Route(one.path, Endpoint(service, one), methods=[one.method]) for one in SERVICE_ROUTES
+    ]
+    described = ENCODER.encode(document())
+    routes.append(Route("/openapi.json", lambda request: Response(described, media_type=JSON_MEDIA)))
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await service.start()
+        try:
+            yield
+        finally:
+            await service.stop()
+
+    app = Starlette(
+        routes=[*routes, *(more or [])],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _no_such_place},
+    )
+    app.state.service = service
+    return app
+
+
+class Endpoint:
+    """One route as an application of its own."""
+
+    def __init__(self, service: Service, route: ServiceRoute) -> None:
+        self._service, self._route = service, route
+        self._read: Callable[[bytes], Any] | None = None
+        if route.body is not None and route.body is not Raw:
+            self._read = msgspec.json.Decoder(route.body).decode
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            call = await self._call(scope, receive)
+            answer = await self._route.handler(call)
+        except BreakevenError as error:
+            await send_problem(send, error)
+            return
+        except Exception:
+            logger.exception("%s %s", self._route.method, self._route.path)
+            wrong = "something went wrong in the server; its log says what"
+            await send_problem(send, ServiceError(wrong))
+            return
+        await self._send(answer, receive, send)
+
+    # -- the call ------------------------------------------------------------------------------------
+
+    async def _call(self, scope: Scope, receive: Receive) -> Call:
+        route, headers = self._route, _headers(scope)
+        path = scope["path_params"]
+        caller = self._caller(headers, path.get("stream"))
+        query = None if route.query is None else self._query(scope)
+        body = None if route.body is None else await self._body(headers, receive)
+        accepts = headers.get(b"accept", b"").decode("latin-1") if len(route.gives) > 1 else ""
+        return Call(self._service, caller, path, query, body, accepts, headers)
+
+    def _caller(self, headers: dict[bytes, bytes], stream: str | None) -> Caller:
+        if not self._route.roles:
+            return ANYBODY
+        caller = self._service.entrance.caller(self._route.method, headers)
+        caller.check(self._route.roles, stream)
+        return caller
+
+    def _query(self, scope: Scope) -> Any:
+        given = dict(StarletteRequest(scope).query_params)
+        try:
+            return msgspec.convert(given, self._route.query, strict=False)
+        except msgspec.ValidationError as error:
+            raise Malformed(f"query: {error}") from error
+
+    async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> Any:
+        route = self._route
+        content = await _read_all(receive, route.most_bytes, headers)
+        media = headers.get(b"content-type", b"").split(b";")[0].strip().lower().decode("latin-1")
+        if self._read is None:
+            return Raw(media, content)
+        if not content and route.empty_body:
+            return route.body()
+        if media != JSON_MEDIA and media:
+            raise WrongMedia(f"body: expected {JSON_MEDIA}, got {media!r}")
+        try:
+            return self._read(content)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise Malformed(f"body: {error}") from error
+
+    # -- the answer ------------------------------------------------------------------------------------
+
+    async def _send(self, answer: Any, receive: Receive, send: Send) -> None:
+        if isinstance(answer, Streamed):
+            await _send_parts(answer, receive, send)
+            return
+        status, media, more = self._route.success, JSON_HEADER, SAFE_HEADERS
+        if type(answer) is Answer:
+            status, body = answer.status, answer.body
+            media = (b"content-type", answer.media.encode())
+            more = more + [(name.encode(), text.encode("latin-1")) for name, text in answer.headers.items()]
+        else:
+            body = answer
+        content = b"" if body is None else body if isinstance(body, bytes) else ENCODER.encode(body)
+        await send_bytes(send, status, content, [media, *more] if content else more)
+
+
+async def send_bytes(send: Send, status: int, content: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+    """Send an answer whole."""
+    if status != 204:
+        headers = [*headers, (b"content-length", b"%d" % len(content))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+async def send_problem(send: Send, error: BreakevenError) -> None:
+    """Send what was refused, and why."""
+    problem = problem_of(error)
+    headers = [(b"content-type", PROBLEM_MEDIA.encode()), *SAFE_HEADERS]
+    if problem.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    after = getattr(error, "retry_after", None)
+    if after is not None:
+        headers.append((b"retry-after", b"%d" % max(1, round(after))))
+    await send_bytes(send, problem.status, ENCODER.encode(problem), headers)
+
+
+async def _send_parts(answer: Streamed, receive: Receive, send: Send) -> None:
+    """Send an answer part by part, until it ends or nobody listens any more."""
+    headers = [(b"content-type", answer.media.encode()), *SAFE_HEADERS]
+    headers += [(name.encode(), text.encode("latin-1")) for name, text in answer.headers.items()]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    gone = asyncio.ensure_future(_hung_up(receive))
+    try:
+        while not gone.done():
+            coming = asyncio.ensure_future(anext(answer.parts, None))
+            await asyncio.wait({coming, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not coming.done():
+                coming.cancel()
+                await asyncio.wait({coming})
+                break
+            part = coming.result()
+            if part is None:
+                break
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+    finally:
+        gone.cancel()
+        await answer.parts.aclose()
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _hung_up(receive: Receive) -> None:
+    """Wait until the caller is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _headers(scope: Scope) -> dict[bytes, bytes]:
+    found: dict[bytes, bytes] = dict(scope["headers"])
+    return found
+
+
+async def _read_all(receive: Receive, most: int, headers: dict[bytes, bytes]) -> bytes:
+    """The whole body, unless it is too large."""
+    length = headers.get(b"content-length", b"0")
+    if length.isdigit() and int(length) > most:
+        raise _too_large(most)
+    message = await receive()
+    content: bytes = message.get("body", b"")
+    if not message.get("more_body") and len(content) <= most:
+        return content
+    parts, size = [content], len(content)
+    while message.get("more_body"):
+        if size > most:
+            break
+        message = await receive()
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+    if size > most:
+        raise _too_large(most)
+    return b"".join(parts)
+
+
+def _too_large(most: int) -> TooLarge:
+    return TooLarge(f"body: expected at most {most:,} bytes, got more; send it in parts")
+
+
+async def _no_such_place(request: StarletteRequest, error: Exception) -> Response:
+    """What Starlette refuses: a path that is not there, or a method."""
+    status = getattr(error, "status_code", 404)
+    words = f"path: expected one of those in /openapi.json, got {request.method} {request.url.path}"
+    problem = msgspec.structs.replace(problem_of(UnknownPlace(words)), status=status)
+    return Response(
+        ENCODER.encode(problem), status, dict(getattr(error, "headers", None) or {}), PROBLEM_MEDIA
+    )

@@ -1,0 +1,251 @@
+"""Arrivals: decided on, one or many at once, all or none; predicted without being counted; looked up."""
+
+from math import isfinite
+from typing import Any
+
+from breakeven.errors import DuplicateId, InvalidInput, UnknownId, expect
+from breakeven.errors.serving import TooLarge
+from breakeven.folding import event_of
+from breakeven.learner import Learner
+from breakeven.rows import Columns
+from breakeven.service.calls import Call
+from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.store import LogEntry
+from breakeven.store.export import time_of
+from breakeven.values import Arrived, Decision, Prediction
+from breakeven.wire.arrivals import (
+    MOST_ARRIVALS,
+    Arrival,
+    ArrivalAnswer,
+    DecisionAnswer,
+    PastEntry,
+    PredictionAnswer,
+    PredictionsAnswer,
+)
+
+GivenPoint = tuple[Any, Any]  # a point, and the cost that came with it
+
+
+async def arrive(call: Call) -> DecisionAnswer | list[DecisionAnswer]:
+    """Decide on one arrival, or on many."""
+    live, body = call.live, call.body
+    if type(body) is Arrival:
+        (found, past), entries = await live.change(call.by, "decide", lambda now: decide_one(live, now, body))
+        entry = past if past is not None else entries[0].seq if entries else None
+        return decision_answer(found, entry, repeated=not entries)
+    if len(body) > MOST_ARRIVALS:
+        raise _too_many("arrivals", len(body))
+    if not body:
+        return []
+    answers, entries = await live.change(
+        call.by, "decide_many", lambda now: decide_many(live, now, body), len(body)
+    )
+    numbers = {one.id: one.seq for one in entries}
+    return [
+        decision_answer(decision, numbers.get(decision.id, past), repeated=decision.id not in numbers)
+        for decision, past in answers
+    ]
+
+
+def decide_one(live: LiveStream, now: Folded, arrival: Arrival) -> tuple[Decision, int | None]:
+    """The decision on an arrival, and the entry of the log it is from if it is an old one."""
+    learner = now.learner
+    point, cost = point_of(now.columns, arrival)
+    id = arrival.id
+    if id is not None and learner.state.book.find(id) is None and id in live.seen:
+        entry = live.store.find(live.number, id)
+        if entry is not None:
+            return again(learner, entry, point, cost, arrival.force), entry.seq
+    live.check_room(now)
+    return learner.decide(point, cost=cost, id=id, force=arrival.force), None
+
+
+def decide_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[tuple[Decision, int | None]]:
+    """Decisions on many arrivals; those of long ago come from the log."""
+    learner, find, seen = now.learner, now.learner.state.book.find, live.seen
+    named = sum(one.id is not None for one in arrivals)
+    if named not in (0, len(arrivals)):
+        came = f"{named} among {len(arrivals)}"
+        expect.refuse("arrivals", "an id for each, or for none", came, described=True)
+    for i, one in enumerate(arrivals):
+        if one.force is not None:
+            raise InvalidInput(f"arrivals[{i}]: expected no force among many, got one; send that one alone")
+    given = [_numbered_point(now.columns, one, i) for i, one in enumerate(arrivals)]
+    if not named:
+        live.check_room(now)
+        points, costs = [point for point, _ in given], _costs(given)
+        return [(one, None) for one in learner.decide_many(points, costs=costs)]
+    ids = learner.state.book.check_each_once([one.id for one in arrivals])
+    old = [id for id in ids if id in seen and find(id) is None]
+    past = live.store.find_many(live.number, old) if old else {}
+    answers: dict[str, tuple[Decision, int | None]] = {}
+    for id, (point, cost) in zip(ids, given, strict=True) if past else ():
+        if id in past:
+            answers[id] = again(learner, past[id], point, cost, None), past[id].seq
+    new = [i for i, id in enumerate(ids) if id not in past] if past else range(len(ids))
+    if any(find(ids[i]) is None for i in new):
+        live.check_room(now)
+    fresh = [given[i] for i in new]
+    decided = learner.decide_many(
+        [point for point, _ in fresh], costs=_costs(fresh), ids=[ids[i] for i in new]
+    )
+    if not past:
+        return [(one, None) for one in decided]
+    answers.update({one.id: (one, None) for one in decided})
+    return [answers[id] for id in ids]
+
+
+def _costs(given: list[GivenPoint]) -> list[Any] | None:
+    """The costs that came with a batch; None where none did."""
+    return [cost for _, cost in given] if any(cost is not None for _, cost in given) else None
+
+
+def point_of(columns: Columns | None, arrival: Arrival) -> GivenPoint:
+    """The point of an arrival, and the cost that came with it."""
+    point, cost = point_at(columns, arrival.row), arrival.cost
+    if cost is None and columns is not None and isinstance(arrival.row, dict):
+        cost = columns.cost(arrival.row)
+    return point, cost
+
+
+def point_at(columns: Columns | None, row: Any) -> Any:
+    """The point of a row: of values by name where the stream has columns, else the row itself."""
+    if columns is None:
+        if isinstance(row, dict):
+            expect.refuse("row", "a type or numbers, as this stream has no columns", row)
+        return row
+    if not isinstance(row, dict):
+        expect.refuse("row", "values by the names of columns", row)
+    return columns.point(row)
+
+
+def _numbered_point(columns: Columns | None, arrival: Arrival, place: int) -> GivenPoint:
+    try:
+        return point_of(columns, arrival)
+    except InvalidInput as error:
+        raise InvalidInput(f"arrivals[{place}]: {error}") from error
+
+
+def again(learner: Learner, entry: LogEntry, point: Any, cost: Any, force: bool | None) -> Decision:
+    """The answer to an arrival of long ago, if it is the same arrival."""
+    event, state = event_of(entry), learner.state
+    assert isinstance(event, Arrived)  # as `find` says
+    decision = event.decision
+    forced = decision.wants_label if decision.by == "person" else None
+    same = event.x == state.belief.plain(state.belief.point(point))
+    if not same or event.given != state.costs.quote(cost).given or forced != force:
+        raise DuplicateId(
+            f"id: expected one that is not in use, got {entry.id!r}, which arrived with another row, cost or "
+            f"decision of a person (entry {entry.seq})"
+        )
+    return decision
+
+
+# -- answers -----------------------------------------------------------------------------------------
+
+
+def decision_answer(decision: Decision, entry: int | None, *, repeated: bool = False) -> DecisionAnswer:
+    """A decision as it is answered."""
+    return DecisionAnswer(
+        decision.id,
+        decision.wants_label,
+        prediction_answer(decision.prediction),
+        decision.uncertainty,
+        decision.threshold,
+        decision.worth,
+        decision.cost,
+        decision.propensity,
+        decision.reason,
+        decision.why,
+        decision.round,
+        decision.by,
+        entry,
+        decision.labeller,
+        decision.exact,
+        decision.ambiguous,
+        repeated,
+    )
+
+
+def prediction_answer(prediction: Prediction, *, intervals: bool = False) -> PredictionAnswer:
+    """A prediction as it is answered."""
+    if not intervals:
+        return PredictionAnswer(prediction.mean, prediction.std, prediction.noise_std, prediction.probability)
+    return PredictionAnswer(
+        prediction.mean,
+        prediction.std,
+        prediction.noise_std,
+        prediction.probability,
+        prediction.interval(),
+        prediction.interval(of="label"),
+    )
+
+
+async def predict(call: Call) -> PredictionsAnswer:
+    """Predict at rows; nothing is counted."""
+    rows = call.body.rows
+    if len(rows) > MOST_ARRIVALS:
+        raise _too_many("rows", len(rows))
+
+    def work(now: Folded) -> list[Prediction]:
+        points = [point_at(now.columns, row) for row in rows]
+        return now.learner.predict_many(points) if points else []
+
+    found, as_of = await call.live.look("predict", work, len(rows))
+    return PredictionsAnswer([prediction_answer(one, intervals=True) for one in found], as_of)
+
+
+def _too_many(what: str, came: int) -> TooLarge:
+    return TooLarge(f"{what}: expected at most {MOST_ARRIVALS} at once, got {came}; send several calls")
+
+
+async def arrival(call: Call) -> ArrivalAnswer:
+    """An arrival, its decision, and all that came of it."""
+    live, id = call.live, call.id
+    standing, as_of = await live.look("standing", lambda now: standing_of(now.learner, id))
+    entry = live.store.find(live.number, id)
+    event = None if entry is None else event_of(entry)
+    if entry is None or not isinstance(event, Arrived):
+        raise UnknownId(f"id: expected one that has arrived in {live.name!r}, got {id!r}")
+    came = [_past(one) for one in live.store.about(live.number, id)]
+    columns = live.ready.columns
+    return ArrivalAnswer(
+        row_of(columns, event.x),
+        time_of(entry.at),
+        entry.by,
+        decision_answer(event.decision, entry.seq),
+        standing,
+        came,
+        as_of,
+    )
+
+
+def row_of(columns: Columns | None, x: Any) -> Any:
+    """A point as the row that it was made of; one that is not finite in JSON is left to the encoder."""
+    return x if columns is None else columns.row(x)
+
+
+def standing_of(learner: Learner, id: str) -> str:
+    """Where the label of an arrival stands; what the learner does not remember is settled."""
+    entry = learner.state.book.find(id)
+    if entry is None:
+        return "settled"
+    if entry.y is not None:
+        return "told"
+    if entry.withdrawn is not None:
+        return "withdrawn"
+    return "awaited" if entry.asked else "not asked for"
+
+
+def _past(entry: LogEntry) -> PastEntry:
+    event: Any = event_of(entry) if entry.kind in ("Told", "Corrected", "Withdrawn", "Learnt") else None
+    y = getattr(event, "y", None)
+    return PastEntry(
+        entry.seq,
+        time_of(entry.at),
+        entry.by,
+        entry.kind,
+        y if y is not None and isfinite(y) else None,
+        getattr(event, "labeller", None),
+        getattr(event, "charged", None),
+    )

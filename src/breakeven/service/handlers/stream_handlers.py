@@ -1,0 +1,198 @@
+"""Streams: made, changed, closed, removed; where one stands; its snapshot; people erased from it."""
+
+from typing import Any
+
+from msgspec import UNSET
+
+from breakeven.errors import BreakevenError, expect
+from breakeven.folding import erase as erase_id
+from breakeven.rules import rule_of
+from breakeven.service.calls import BYTES_MEDIA, Answer, Call
+from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.setting_up import (
+    CONFIGURED,
+    changed_config,
+    check_reveal,
+    check_shown,
+    config_bytes,
+    config_now,
+    reprice,
+)
+from breakeven.store.export import time_of
+from breakeven.wire.stream_setup import (
+    ErasedAnswer,
+    Health,
+    Readiness,
+    StreamAnswer,
+    StreamConfig,
+    StreamLine,
+    StreamList,
+    SummaryAnswer,
+)
+
+ENTRY_HEADER = "breakeven-entry"  # of an answer that is no JSON: the entry of the log that it is of
+
+
+# -- looking -------------------------------------------------------------------------------------------
+
+
+async def streams(call: Call) -> StreamList:
+    """All streams that the caller may see."""
+    seen = [one for one in call.service.streams.values() if call.caller.sees(one.name)]
+    return StreamList([await line_of(one) for one in seen])
+
+
+async def line_of(live: LiveStream) -> StreamLine:
+    """A stream in a list of them; one that is not read yet says so."""
+    try:
+        line, _ = await live.look("line", lambda now: _line(live, now))
+    except BreakevenError:
+        return StreamLine(live.name, live.state, "", "")
+    return line
+
+
+def _line(live: LiveStream, now: Folded) -> StreamLine:
+    ledger, config = now.learner.ledger, now.config
+    return StreamLine(
+        live.name,
+        live.state,
+        config.unit,
+        config.currency,
+        ledger.rounds,
+        ledger.labels,
+        ledger.label_spend,
+        len(now.desk),
+        oldest_of(now),
+        live.seq,
+    )
+
+
+def oldest_of(now: Folded) -> str | None:
+    """Since when the oldest request has been open."""
+    return None if now.desk.oldest is None else time_of(now.desk.oldest.at)
+
+
+async def stream(call: Call) -> StreamAnswer:
+    """A stream and how it is set up."""
+    config, as_of = await call.live.look("config", lambda now: now.config)
+    return stream_answer(call.live, config, as_of)
+
+
+def stream_answer(live: LiveStream, config: StreamConfig, entries: int) -> StreamAnswer:
+    """What is said of a stream."""
+    return StreamAnswer(live.name, live.state, time_of(live.stored.created), config, entries)
+
+
+async def summary(call: Call) -> SummaryAnswer:
+    """Where a stream stands, and what labelling everyone would have cost."""
+    live = call.live
+
+    def work(now: Folded) -> dict[str, Any]:
+        found = now.learner.summary()
+        return {
+            "name": live.name,
+            "unit": now.config.unit,
+            "currency": now.config.currency,
+            "ledger": found.ledger.plain(),
+            "belief": found.belief,
+            "rule": found.rule,
+            "label_cost": found.label_cost,
+            "error_cost": found.error_cost,
+            "labels_known": found.labels_known,
+            "warmup_left": found.warmup_left,
+            "fits": found.fits,
+            "open_requests": len(now.desk),
+            "oldest": oldest_of(now),
+            "spend": found.ledger.label_spend,
+            "everyone": found.ledger.rounds * found.label_cost,
+            "words": str(found),
+        }
+
+    found, as_of = await live.look("summary", work)
+    return SummaryAnswer(**found, as_of=as_of)
+
+
+# -- setting up ----------------------------------------------------------------------------------------
+
+
+async def put_stream(call: Call) -> Answer:
+    """Make a stream; the same again is harmless."""
+    live, new = await call.service.create(call.stream_name, call.body, call.by)
+    config = config_now(call.service.store, live.stored)
+    return Answer(stream_answer(live, config, live.seq), 201 if new else 200)
+
+
+async def patch_stream(call: Call) -> StreamAnswer:
+    """Change costs, the rule, the deadline or the desk."""
+    live, change = call.live, call.body
+
+    def work(now: Folded) -> StreamConfig:
+        config = changed_config(now.config, change)
+        if config == now.config:
+            return config
+        check_shown(config.deadline, config.open_requests, config.desk)
+        check_reveal(config.desk, now.learner.rule if change.rule is UNSET else rule_of(change.rule))
+        reprice(now.learner, change)
+        live.add(CONFIGURED, None, config_bytes(config))
+        now.config = config
+        return config
+
+    config, entries = await live.change(call.by, "configure", work)
+    return stream_answer(live, config, entries[-1].seq if entries else live.seq)
+
+
+async def delete_stream(call: Call) -> Answer:
+    """Close a stream, or remove it with all that is in it."""
+    if call.query.erase:
+        await call.service.remove(call.stream_name)
+    else:
+        await call.service.close(call.stream_name)
+    return Answer(status=204)
+
+
+# -- snapshots and erasing -----------------------------------------------------------------------------
+
+
+async def get_snapshot(call: Call) -> Answer:
+    """The learner as bytes that `Learner.restore` reads."""
+    blob, as_of = await call.live.look("snapshot", lambda now: now.learner.snapshot())
+    return Answer(blob, media=BYTES_MEDIA, headers={ENTRY_HEADER: str(as_of)})
+
+
+async def put_snapshot(call: Call) -> Answer:
+    """Make a stream that goes on with the learner of a snapshot."""
+    live = await call.service.create_from(call.stream_name, call.body, call.by)
+    return Answer(stream_answer(live, live.ready.config, live.seq), 201)
+
+
+async def erase(call: Call) -> ErasedAnswer:
+    """Delete all content about some ids, for good."""
+    live, ids, by = call.live, call.body.ids, call.by
+    if not ids:
+        expect.refuse("ids", "one at least", "none", described=True)
+    if live.stored.closed is None:
+        assert live.ready is not None
+
+    def work() -> int:
+        return sum(
+            found.entries
+            for id in ids
+            for found in erase_id(live.store, id, by=by, stream=live.name, at=live.clock.now())
+        )
+
+    return ErasedAnswer(await live.alone(work))
+
+
+# -- health --------------------------------------------------------------------------------------------
+
+
+async def healthz(call: Call) -> Health:
+    """The server is alive."""
+    return Health()
+
+
+async def readyz(call: Call) -> Answer:
+    """Whether every stream has been read, and how far each is."""
+    far = {one.name: one.progress for one in call.service.streams.values()}
+    ready = all(one.state in ("ready", "closed") for one in call.service.streams.values())
+    return Answer(Readiness(ready, far), 200 if ready else 503)

@@ -1,0 +1,426 @@
+"""A stream that is served: its learner, one writer at a time, and what is on its way to the disk.
+
+Whoever changes the learner does so in a turn. The events of a turn get their numbers in memory and go to the
+writer; the answer waits until they are on disk. Whoever reads waits until all that it saw is on disk, too. A
+write that fails leaves memory ahead of the log: the learner is dropped, and read anew from the log.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import suppress
+from time import perf_counter
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from breakeven.beliefs import Cells, SeparateTypes, TypeBelief
+from breakeven.errors import BreakevenError
+from breakeven.errors.serving import NotReady, StreamClosed, TooMany
+from breakeven.folding import entry_of, fold_stream
+from breakeven.learner import Learner
+from breakeven.learner.state import WHOLE
+from breakeven.rows import Columns
+from breakeven.service.clock import Clock, Jumps
+from breakeven.service.desk import Desk
+from breakeven.service.seen_ids import SeenIds
+from breakeven.service.setting_up import columns_of, config_now
+from breakeven.store import LogEntry, Store, StoredStream, Writer
+from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
+from breakeven.wire.stream_setup import StreamConfig, StreamState
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+SLOW = 0.002  # seconds, from which on work goes to a thread
+REMEMBERED = 0.2  # how much the last measurement of a verb counts
+SKIPPED = "Skipped"  # the kind of an entry that says that somebody skipped a request
+BY_TYPE = (TypeBelief, Cells, SeparateTypes)  # a late label costs the same however many are awaited
+OPEN_BY_DEFAULT = 500  # requests of a belief over numbers: a late label costs more the more are awaited
+DEADLINE = "deadline"  # who withdraws what was not answered in time
+
+Heard = Callable[["LiveStream", int], object]
+"""Called with a stream and the number of the last entry that is on disk."""
+
+
+class Folded(Struct):
+    """What the log of a stream leads to."""
+
+    learner: Learner
+    config: StreamConfig
+    columns: Columns | None
+    desk: Desk
+    seq: int
+
+    @property
+    def limit(self) -> int | None:
+        """How many requests may be open; None where there is no limit."""
+        if self.config.open_requests is not None or isinstance(self.learner.belief, BY_TYPE):
+            return self.config.open_requests
+        return OPEN_BY_DEFAULT
+
+
+class Aside(Struct, frozen=True):
+    """An entry that is no event of the learner."""
+
+    kind: str
+    id: str | None
+    body: bytes
+
+
+class LiveStream:
+    """One stream. All of it belongs to the event loop, but for work that a turn gives to a thread."""
+
+    def __init__(
+        self, store: Store, writer: Writer, stored: StoredStream, clock: Clock, threads: Executor
+    ) -> None:
+        self.store, self._writer, self.clock, self._threads = store, writer, clock, threads
+        self.stored = stored
+        self.name, self.number = stored.name, stored.number
+        self._turn = asyncio.Lock()
+        self._folded: Folded | None = None
+        self._folding: asyncio.Task[None] | None = None
+        self._fresh: list[Any] = []  # what happened in this turn: events, and what was added
+        self._pace: dict[str, float] = {}  # seconds that one of a verb takes
+        self._jumps = Jumps()
+        self._ears: list[Heard] = []
+        self.seen = SeenIds()
+        self.progress = 0.0  # of folding, from 0 to 1
+        self.failure: BaseException | None = None
+        self.seq = self.written = 0  # the last number given, and the last on disk
+
+    # -- what it is ----------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> StreamState:
+        """Whether it can be used."""
+        if self.stored.closed is not None:
+            return "closed"
+        if self._folded is not None:
+            return "ready"
+        return "failed" if self.failure is not None else "reading"
+
+    @property
+    def ready(self) -> Folded:
+        """What it is now, or `NotReady`; a stream that failed is read anew."""
+        if self._folded is None:
+            self._read_anew()
+            raise NotReady(
+                f"stream {self.name!r}: expected one that is read, got one that is being read from its log "
+                f"({100 * self.progress:.0f}%); try again in a second"
+            )
+        return self._folded
+
+    @property
+    def writable(self) -> Folded:
+        """The same, of a stream that takes more; else `StreamClosed`."""
+        if self.stored.closed is not None:
+            raise StreamClosed(f"stream {self.name!r}: expected an open one, got one that was closed")
+        return self.ready
+
+    # -- reading the log -----------------------------------------------------------------------------
+
+    def fold(self) -> Folded:
+        """Read the stream from its log; runs in any thread and changes nothing but `progress`."""
+        last, times = self.store.last(self.number), dict[str, float]()
+        self.progress = 0.0
+
+        def each(entry: LogEntry, event: AnyEvent) -> None:
+            if type(event) is Arrived and event.decision.wants_label:
+                times[event.decision.id] = entry.at
+            elif type(event) is Reopened:
+                times[event.id] = entry.at
+            if entry.seq % 1000 == 0:
+                self.progress = entry.seq / max(last, 1)
+
+        learner = fold_stream(self.store, self.stored, each=each)
+        config = config_now(self.store, self.stored)
+        columns = None if config.columns is None else columns_of(config.columns)
+        desk = self._desk(learner, times)
+        if not self.seen.complete:
+            self.seen.add_all(self.store.arrival_ids(self.number))
+        return Folded(learner, config, columns, desk, self.store.last(self.number))
+
+    def _desk(self, learner: Learner, times: dict[str, float]) -> Desk:
+        """The desk that the log leads to: what is awaited, and who skipped what."""
+        desk = Desk(self.clock.steady)
+        awaited = learner.awaited
+        unknown = [id for id in awaited if id not in times]
+        for id, entry in self.store.find_many(self.number, unknown).items():
+            known = learner.state.book.find(id)
+            reopened = known is not None and known.reopened
+            times[id] = self._reopened_at(id, entry.at) if reopened else entry.at
+        for id, one in awaited.items():
+            desk.ask(one.decision, times.get(id, self.stored.created))
+        for entry in self.store.beside(self.number):
+            if entry.kind == SKIPPED and entry.id in desk.requests:
+                desk.skip(entry.id, entry.by)
+        return desk
+
+    def _reopened_at(self, id: str, arrived: float) -> float:
+        """When a request was opened last."""
+        again = [one.at for one in self.store.about(self.number, id) if one.kind == Reopened.__name__]
+        return again[-1] if again else arrived
+
+    def take(self, folded: Folded) -> None:
+        """Go on with what was read."""
+        folded.learner.listen(self._fresh.append)
+        self._fresh.clear()
+        self.seen.complete = True
+        self.seq = self.written = folded.seq
+        self.progress, self.failure, self._folded = 1.0, None, folded
+
+    async def read(self) -> None:
+        """Read the stream from its log, then let it be written again; on failure it stays as it was."""
+        loop = asyncio.get_running_loop()
+        try:
+            folded = await loop.run_in_executor(self._threads, self._fold_after_all)
+            await loop.run_in_executor(self._threads, self._writer.resume, self.number)
+        except BreakevenError as error:
+            self.failure = error
+            logger.error("stream %r cannot be read: %s", self.name, error)
+        else:
+            self.take(folded)
+
+    def _fold_after_all(self) -> Folded:
+        """Read the log once nothing of this stream is on its way to it any more."""
+        with suppress(BreakevenError):  # what was on its way failed, or a failure is why it is read anew
+            self._writer.barrier(self.number)
+        return self.fold()
+
+    def _read_anew(self) -> None:
+        if self._folding is None or self._folding.done():
+            self._folding = asyncio.get_running_loop().create_task(self.read())
+
+    async def settled(self) -> None:
+        """Wait until a reading that is under way has ended."""
+        if self._folding is not None:
+            await asyncio.wait([self._folding])
+
+    def drop(self, why: BaseException) -> None:
+        """Memory cannot be trusted any more: read the stream anew before it decides again."""
+        if self._folded is not None:
+            logger.error("stream %r is read anew from its log: %s", self.name, why)
+            self._folded, self.failure = None, why
+            self.seen = SeenIds()
+            self._read_anew()
+
+    # -- turns -----------------------------------------------------------------------------------------
+
+    async def change(
+        self, by: str, verb: str, work: Callable[[Folded], T], count: int = 1
+    ) -> tuple[T, list[LogEntry]]:
+        """Let `work` change the learner; returns once all that happened is on disk, with its entries.
+
+        `verb` names the kind of work, and `count` how much of it there is: what takes long goes to a thread.
+        Where nothing happened, as with a call that repeats an earlier one, the earlier one is on disk.
+        """
+        if self._turn.locked() or self._is_slow(verb, count):
+            turn = asyncio.ensure_future(self._in_turn(by, verb, work, count))
+            result, entries, wait = await asyncio.shield(turn)  # whoever called may go, the turn ends
+        else:
+            try:
+                result = self._timed(self.writable, verb, work, count)
+            except BaseException as error:
+                self._after_failure(error)
+                raise
+            entries, wait = self._keep(by)
+        if wait is not None:
+            await wait
+        return result, entries
+
+    async def _in_turn(
+        self, by: str, verb: str, work: Callable[[Folded], T], count: int
+    ) -> tuple[T, list[LogEntry], asyncio.Future[None] | None]:
+        async with self._turn:
+            folded = self.writable
+            try:
+                if self._is_slow(verb, count):
+                    loop = asyncio.get_running_loop()
+                    result = await loop.run_in_executor(self._threads, self._timed, folded, verb, work, count)
+                else:
+                    result = self._timed(folded, verb, work, count)
+            except BaseException as error:
+                self._after_failure(error)
+                raise
+            return result, *self._keep(by)
+
+    async def look(self, verb: str, work: Callable[[Folded], T], count: int = 1) -> tuple[T, int]:
+        """What `work` sees in the learner, once all of it is on disk; and the number of that entry."""
+        if self._turn.locked() or self._is_slow(verb, count):
+            result, seq, wait = await asyncio.shield(
+                asyncio.ensure_future(self._look_in_turn(verb, work, count))
+            )
+        else:
+            result, seq, wait = self._timed(self.ready, verb, work, count), self.seq, self._on_disk()
+        if wait is not None:
+            await wait
+        return result, seq
+
+    async def _look_in_turn(
+        self, verb: str, work: Callable[[Folded], T], count: int
+    ) -> tuple[T, int, asyncio.Future[None] | None]:
+        async with self._turn:
+            folded = self.ready
+            if self._is_slow(verb, count):
+                loop = asyncio.get_running_loop()
+                result = await loop.run_in_executor(self._threads, self._timed, folded, verb, work, count)
+            else:
+                result = self._timed(folded, verb, work, count)
+            return result, self.seq, self._on_disk()
+
+    async def alone(self, work: Callable[[], T]) -> T:
+        """Do something with the stream's log while nobody uses its learner, which is read anew afterwards."""
+
+        async def turn() -> T:
+            async with self._turn:
+                await self.barrier()
+                loop = asyncio.get_running_loop()
+                self._folded = None
+                try:
+                    return await loop.run_in_executor(self._threads, work)
+                finally:
+                    self.seen = SeenIds()
+                    await self.read()
+
+        return await asyncio.shield(asyncio.ensure_future(turn()))
+
+    def _is_slow(self, verb: str, count: int) -> bool:
+        return self._pace.get(verb, 0.0) * count > SLOW
+
+    def _timed(self, folded: Folded, verb: str, work: Callable[[Folded], T], count: int) -> T:
+        began = perf_counter()
+        result = work(folded)
+        took = (perf_counter() - began) / max(count, 1)
+        before = self._pace.get(verb, took)
+        self._pace[verb] = before + REMEMBERED * (took - before)
+        return result
+
+    def _after_failure(self, error: BaseException) -> None:
+        """A refused call has changed nothing; anything else leaves a memory that cannot be trusted."""
+        folded = self._folded
+        torn = folded is not None and folded.learner.state.phase != WHOLE
+        if torn or self._fresh:
+            self._fresh.clear()
+            self.drop(error)
+
+    # -- to the disk -----------------------------------------------------------------------------------
+
+    def _keep(self, by: str) -> tuple[list[LogEntry], asyncio.Future[None] | None]:
+        """Give what happened its numbers and send it to the disk."""
+        fresh = self._fresh
+        if not fresh:
+            return [], self._on_disk()
+        at, seq = self.clock.now(), self.seq
+        entries = []
+        for event in fresh:
+            seq += 1
+            if type(event) is Aside:
+                entries.append(LogEntry(self.number, seq, at, by, event.kind, event.id, event.body))
+            else:
+                entries.append(entry_of(event, self.number, seq, by=by, at=at))
+                self._note(event, at)
+        fresh.clear()
+        return entries, self._submit(entries)
+
+    def _note(self, event: AnyEvent, at: float) -> None:
+        """What an event means to the desk."""
+        folded = self._folded
+        assert folded is not None
+        if type(event) is Arrived:
+            self.seen.add(event.decision.id)
+            if event.decision.wants_label:
+                folded.desk.ask(event.decision, at)
+        elif isinstance(event, Told | Withdrawn):
+            folded.desk.close(event.id)
+        elif type(event) is Reopened:
+            awaited = folded.learner.awaited.get(event.id)
+            if awaited is not None:
+                folded.desk.ask(awaited.decision, at)
+
+    def add(self, kind: str, id: str | None, body: bytes = b"") -> None:
+        """In a turn: add an entry that is no event of the learner."""
+        self._fresh.append(Aside(kind, id, body))
+
+    def _submit(self, entries: list[LogEntry]) -> asyncio.Future[None]:
+        wait = asyncio.get_running_loop().create_future()
+        last = self.seq = entries[-1].seq
+
+        def answer(error: BreakevenError | None) -> None:
+            if error is None:
+                self.written = last
+                if not wait.done():
+                    wait.set_result(None)
+                for heard in self._ears:
+                    heard(self, last)
+            else:
+                self._fail(wait, error)
+
+        self._writer.submit(entries, answer)
+        return wait
+
+    def _on_disk(self) -> asyncio.Future[None] | None:
+        """What to wait for until all that is in memory is on disk; None where it is."""
+        if self.written == self.seq:
+            return None
+        wait = asyncio.get_running_loop().create_future()
+
+        def answer(error: BreakevenError | None) -> None:
+            if error is not None:
+                self._fail(wait, error)
+            elif not wait.done():
+                wait.set_result(None)
+
+        self._writer.pass_barrier(self.number, answer)
+        return wait
+
+    async def barrier(self) -> None:
+        """Wait until all that is in memory is on disk."""
+        wait = self._on_disk()
+        if wait is not None:
+            await wait
+
+    def _fail(self, wait: asyncio.Future[None], error: BreakevenError) -> None:
+        self.drop(error)
+        if not wait.done():
+            answer = NotReady(f"stream {self.name!r}: nothing was kept of this call ({error}); try again")
+            answer.__cause__ = error
+            wait.set_exception(answer)
+
+    # -- deadlines, and who listens --------------------------------------------------------------------
+
+    def check_room(self, folded: Folded) -> None:
+        """Raise where as many requests are open as are allowed."""
+        limit = folded.limit
+        if limit is not None and len(folded.desk) >= limit:
+            raise TooMany(
+                f"stream {self.name!r}: expected fewer than {limit:,} open requests, "
+                f"got {len(folded.desk):,}; label or withdraw some"
+            )
+
+    async def expire(self) -> int:
+        """Withdraw what was not answered before its deadline; returns how many."""
+        folded = self._folded
+        if folded is None or folded.config.deadline is None or self.stored.closed is not None:
+            return 0
+        now = self.clock.now()
+        if not self._jumps.settled(now, self.clock.steady()):
+            return 0
+        due = list(folded.desk.due(now - folded.config.deadline))
+        if not due:
+            return 0
+
+        def work(folded: Folded) -> int:
+            open = [id for id in due if id in folded.desk.requests]
+            for id in open:
+                folded.learner.withdraw(id)
+            return len(open)
+
+        done, _ = await self.change(DEADLINE, "withdraw", work, len(due))
+        return done
+
+    def subscribe(self, heard: Heard) -> Callable[[], None]:
+        """Have a function called whenever more of the log is on disk; returns one that ends it."""
+        self._ears.append(heard)
+        return lambda: self._ears.remove(heard)

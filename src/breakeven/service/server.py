@@ -1,0 +1,97 @@
+"""The service in a process of its own: where it binds, and how it stops.
+
+It binds to this machine alone unless told otherwise, and to no other address before there is a token. Asked
+to stop, it takes no more calls, answers those that it has, and writes what they are about.
+"""
+
+import tomllib
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from socket import SOCK_STREAM, create_server, getaddrinfo
+from socket import socket as Socket  # noqa: N812  (a class)
+
+import msgspec
+import uvicorn
+from msgspec import Struct
+
+from breakeven.errors import InvalidInput, expect
+from breakeven.service.access.entrance import is_local
+from breakeven.service.app import make_app
+from breakeven.service.service import Service
+from breakeven.service.setting_up import create_from_bill
+from breakeven.store import Store, open_store
+
+SECONDS_TO_STOP = 10
+
+
+class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What `serve.toml` may say."""
+
+    store: str = "sqlite:///breakeven.db"
+    host: str = "127.0.0.1"
+    port: int = 8765
+
+
+def read_settings(path: Path) -> ServeSettings:
+    """The settings in a file."""
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text()), ServeSettings)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path}: expected settings of `breakeven serve`, got {error}") from error
+
+
+def check_bind(store: Store, host: str) -> None:
+    """Raise where the world could reach a service that asks for no token."""
+    if not is_local(host) and not any(one.revoked is None for one in store.tokens()):
+        expect.refuse(
+            "host",
+            "127.0.0.1, this machine alone, while there is no token; make one with `breakeven token add`",
+            host,
+        )
+
+
+def add_bills(store: Store, folders: list[Path], by: str) -> list[str]:
+    """Make a stream of each bill's folder whose name is not taken; the names of those made."""
+    there = {one.name for one in store.streams()}
+    fresh = [one for one in folders if one.resolve().name not in there]
+    return [create_from_bill(store, one, by=by).name for one in fresh]
+
+
+def serve(settings: ServeSettings, folders: list[Path], by: str, begun: Callable[[str], object]) -> None:
+    """Serve until a signal says to stop; `begun` is called with the address once it listens."""
+    with closing(open_store(settings.store, "create")) as store:
+        check_bind(store, settings.host)
+        add_bills(store, folders, by)
+        port = expect.whole("port", settings.port, most=65_535)
+        with closing(socket(settings.host, port)) as listening:
+            host, bound = listening.getsockname()[:2]
+            begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
+            service = Service(store)
+            config = uvicorn.Config(
+                make_app(service),
+                log_level="warning",
+                access_log=False,
+                timeout_graceful_shutdown=SECONDS_TO_STOP,
+                server_header=False,
+            )
+            StoppingServer(config, service).run([listening])
+
+
+class StoppingServer(uvicorn.Server):
+    """A server that ends open feeds when it is asked to stop, for it waits until every answer has ended."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    async def shutdown(self, sockets: list[Socket] | None = None) -> None:
+        """Answer what was asked, and stop."""
+        self._service.feeds.end()
+        await super().shutdown(sockets)
+
+
+def socket(host: str, port: int) -> Socket:
+    """A socket that listens; port 0 takes any that is free."""
+    family = getaddrinfo(host, port, type=SOCK_STREAM)[0][0]
+    return create_server((host, port), family=family, backlog=2048)

@@ -1,0 +1,153 @@
+"""All streams of a store, from the start of the service to its stop.
+
+At the start every stream is read from its log, one after the other, while the service answers already: those
+that are not read yet say so.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+
+from breakeven.errors import DuplicateId
+from breakeven.errors.storing import UnknownStream
+from breakeven.service.access import Entrance, Sessions, Tokens
+from breakeven.service.background import Beside, Deadlines, FitRunner
+from breakeven.service.clock import Clock
+from breakeven.service.feeds import Feeds
+from breakeven.service.live_stream import LiveStream
+from breakeven.service.setting_up import config_now, create, create_from
+from breakeven.store import Store, StoredStream, Writer
+from breakeven.wire.stream_setup import SnapshotCall, StreamConfig
+
+THREADS = 4  # for what takes long; each stream uses one at a time
+
+
+class Service:
+    """The streams of a store by their names, the one writer, and what runs beside."""
+
+    def __init__(
+        self, store: Store, clock: Clock | None = None, beside: Sequence[Beside] | None = None
+    ) -> None:
+        self.store, self.clock = store, clock or Clock()
+        self.tokens = Tokens(store, self.clock)
+        self.entrance = Entrance(self.tokens, Sessions(store, self.tokens, self.clock))
+        self.feeds = Feeds()
+        self.streams: dict[str, LiveStream] = {}
+        self.beside = [Deadlines(), FitRunner()] if beside is None else list(beside)
+        self._threads = ThreadPoolExecutor(THREADS, "breakeven-stream")
+        self._writer: Writer | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._changing = asyncio.Lock()  # of the list of streams
+
+    # -- from start to stop --------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to serve; streams are read meanwhile."""
+        loop = asyncio.get_running_loop()
+        self._writer = Writer(self.store, loop.call_soon_threadsafe)
+        for stored in self.store.streams():
+            self._enter(stored)
+        self._reading = loop.create_task(self._read_all())
+        for one in self.beside:
+            await one.start(self)
+
+    async def _read_all(self) -> None:
+        for live in list(self.streams.values()):
+            await live.read()
+
+    async def read(self) -> None:
+        """Wait until every stream was read."""
+        if self._reading is not None:
+            await self._reading
+
+    async def stop(self) -> None:
+        """End what runs beside, write what was submitted, and let go; the store stays open."""
+        self.feeds.end()
+        for one in reversed(self.beside):
+            await one.stop()
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.wait([self._reading])
+        for live in list(self.streams.values()):
+            await live.settled()
+        if self._writer is not None:
+            await asyncio.to_thread(self._writer.close)
+        self._threads.shutdown(wait=False)
+
+    @property
+    def writer(self) -> Writer:
+        """The one who writes."""
+        assert self._writer is not None  # the service has started
+        return self._writer
+
+    def _enter(self, stored: StoredStream) -> LiveStream:
+        live = LiveStream(self.store, self.writer, stored, self.clock, self._threads)
+        self.streams[stored.name] = live
+        return live
+
+    # -- streams ---------------------------------------------------------------------------------------
+
+    def stream(self, name: str) -> LiveStream:
+        """The stream with this name."""
+        if name not in self.streams:
+            raise UnknownStream(f"stream: expected one of this store, got {name!r}")
+        return self.streams[name]
+
+    async def create(self, name: str, config: StreamConfig, by: str) -> tuple[LiveStream, bool]:
+        """Make a stream; whether it is new. The same again is harmless, another of that name is refused."""
+        async with self._changing:
+            if name in self.streams:
+                self._check_same(name, config)
+                return self.streams[name], False
+            now = self.clock.now()
+            stored = await asyncio.to_thread(create, self.store, name, config, by=by, at=now)
+            return await self._begun(stored), True
+
+    async def create_from(self, name: str, call: SnapshotCall, by: str) -> LiveStream:
+        """Make a stream that goes on with a snapshot; a name that is taken is refused."""
+        async with self._changing:
+            if name in self.streams:
+                raise _taken(name)
+            now = self.clock.now()
+            stored = await asyncio.to_thread(create_from, self.store, name, call, by=by, at=now)
+            return await self._begun(stored)
+
+    async def _begun(self, stored: StoredStream) -> LiveStream:
+        live = self._enter(stored)
+        await live.read()
+        return live
+
+    def _check_same(self, name: str, config: StreamConfig) -> None:
+        stored = self.streams[name].stored
+        if config not in (config_now(self.store, stored), original(stored)):
+            raise _taken(name)
+
+    async def close(self, name: str) -> None:
+        """Have a stream take no more; it stays readable."""
+        live = self.stream(name)
+        await live.barrier()
+        await asyncio.to_thread(self.store.close_stream, live.number, self.clock.now())
+        live.stored = self.store.stream(name)
+
+    async def remove(self, name: str) -> None:
+        """Remove a stream with all that is in it."""
+        async with self._changing:
+            live = self.stream(name)
+            await live.barrier()
+            del self.streams[name]
+            await asyncio.to_thread(self.store.drop_stream, live.number)
+            await asyncio.to_thread(self.store.compact)
+
+
+def original(stored: StoredStream) -> StreamConfig:
+    """The configuration that a stream was made with."""
+    return msgspec.json.decode(stored.config, type=StreamConfig)
+
+
+def _taken(name: str) -> DuplicateId:
+    return DuplicateId(
+        f"stream: expected a name that is free, or the same configuration again, got {name!r}, "
+        "which is set up otherwise; change it with PATCH"
+    )

@@ -1,0 +1,197 @@
+"""Streams: how one is set up, as plain data, and what is said of it."""
+
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+
+class WritingSetup(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How numbers and dates are written where they are text."""
+
+    decimal: Literal[".", ","] | None = None
+    dates: Literal["ymd", "dmy", "mdy"] | None = None
+
+
+class ColumnSetup(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A column: its name, kind, unit, range, and what its values become."""
+
+    name: str
+    kind: Literal["number", "truth", "whole", "text", "yes_no", "time"] = "number"
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    writing: WritingSetup = WritingSetup()
+
+
+class FeatureSetup(ColumnSetup, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A column that a point is made of: its categories, parts of a date, and what stands for gaps."""
+
+    categories: list[str] = []
+    fill: float | None = None
+    parts: list[Literal["trend", "season", "weekday", "hour"]] = []
+    fills: list[float] = []
+
+
+class ColumnsSetup(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """What the columns of a row mean: the label, the features or the type, and the cost of a label."""
+
+    label_column: ColumnSetup
+    features: list[FeatureSetup] = []
+    type_column: ColumnSetup | None = None
+    cost_column: ColumnSetup | None = None
+
+
+class DeskSetup(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How a desk works: seconds of a lease and for taking back, and when a labeller sees the prediction."""
+
+    lease: float = 600.0
+    undo: float = 60.0
+    reveal: Literal["after", "before"] = "after"
+
+
+class LabellerSetup(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who gives labels: what one costs, and how far they scatter."""
+
+    cost: float
+    noise_std: float
+
+
+class StreamConfig(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """All that a stream is made of. `deadline` is how many seconds a request stays open."""
+
+    belief: dict[str, Any]
+    rule: dict[str, Any]
+    columns: ColumnsSetup | None = None
+    label_cost: float | None = None
+    labellers: dict[str, LabellerSetup] | None = None
+    error_cost: float | None = None
+    under_cost: float | None = None
+    over_cost: float | None = None
+    miss_cost: float | None = None
+    false_alarm_cost: float | None = None
+    warmup: int = 0
+    seed: int = 0
+    keep: int = 10_000
+    answers_within: tuple[float, float] | None = None
+    unit: str = ""
+    currency: str = ""
+    deadline: float | None = None
+    open_requests: int | None = None
+    desk: DeskSetup = DeskSetup()
+
+
+class StreamChange(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """What to change of a stream; what is left out stays, and null takes a deadline or a limit away."""
+
+    rule: dict[str, Any] | UnsetType = UNSET
+    label_cost: float | UnsetType = UNSET
+    labellers: dict[str, LabellerSetup] | UnsetType = UNSET
+    error_cost: float | UnsetType = UNSET
+    under_cost: float | UnsetType = UNSET
+    over_cost: float | UnsetType = UNSET
+    miss_cost: float | UnsetType = UNSET
+    false_alarm_cost: float | UnsetType = UNSET
+    unit: str | UnsetType = UNSET
+    currency: str | UnsetType = UNSET
+    deadline: float | UnsetType | None = UNSET
+    open_requests: int | UnsetType | None = UNSET
+    desk: DeskSetup | UnsetType = UNSET
+
+
+class SnapshotCall(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """A learner to go on with: its snapshot in base64, and what a snapshot does not say."""
+
+    snapshot: bytes
+    columns: ColumnsSetup | None = None
+    unit: str = ""
+    currency: str = ""
+    deadline: float | None = None
+    open_requests: int | None = None
+    desk: DeskSetup = DeskSetup()
+
+
+StreamState = Literal["ready", "reading", "failed", "closed"]
+
+
+class StreamLine(Struct, frozen=True, omit_defaults=True):
+    """A stream in a list of them."""
+
+    name: str
+    state: StreamState
+    unit: str
+    currency: str
+    rounds: int | None = None
+    labels: int | None = None
+    spend: float | None = None
+    open_requests: int | None = None
+    oldest: str | None = None
+    entries: int = 0
+
+
+class StreamList(Struct, frozen=True):
+    """All streams that the caller may see."""
+
+    streams: list[StreamLine]
+
+
+class StreamAnswer(Struct, frozen=True):
+    """A stream and how it is set up now."""
+
+    name: str
+    state: StreamState
+    created: str
+    config: StreamConfig
+    entries: int
+
+
+class DeleteQuery(Struct, frozen=True):
+    """With `erase` the stream is removed with all that is in it; else it is closed, and stays readable."""
+
+    erase: bool = False
+
+
+class SummaryAnswer(Struct, frozen=True, kw_only=True):
+    """The bill, the belief and the rule of a stream; `everyone` is what labelling everyone would cost."""
+
+    name: str
+    unit: str
+    currency: str
+    ledger: dict[str, Any]
+    belief: dict[str, Any]
+    rule: dict[str, Any]
+    label_cost: float
+    error_cost: float
+    labels_known: int
+    warmup_left: int
+    fits: int
+    open_requests: int
+    oldest: str | None
+    spend: float
+    everyone: float
+    words: str
+    as_of: int
+
+
+class EraseCall(Struct, frozen=True, forbid_unknown_fields=True):
+    """The ids of whom to erase."""
+
+    ids: list[str]
+
+
+class ErasedAnswer(Struct, frozen=True):
+    """How many entries lost their content."""
+
+    entries: int
+
+
+class Health(Struct, frozen=True):
+    """The server is alive."""
+
+    status: Literal["alive"] = "alive"
+
+
+class Readiness(Struct, frozen=True):
+    """Whether every stream has been read from its log; if not, how far each is, from 0 to 1."""
+
+    ready: bool
+    streams: dict[str, float]

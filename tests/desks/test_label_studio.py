@@ -1,0 +1,226 @@
+"""What is Label Studio's alone: tokens, pages, filters, webhooks, and what an annotation may hold."""
+
+import json
+import logging
+
+import pytest
+
+from breakeven.desks import DeskDown, DeskRequest, Journal, LabelStudio, WrongSecret
+from breakeven.desks.reaching import RefusedByDesk
+from breakeven.errors import InvalidInput
+from tests.desks.benches import SECRET
+from tests.desks.fake_studio import PAT, Studio, number
+
+ANN = "ann@clinic.example"
+
+
+@pytest.fixture
+def studio():
+    studio = Studio()
+    yield studio
+    studio.stop()
+
+
+def desk_at(studio, **more):
+    return LabelStudio(studio.url, 1, PAT, **({"seconds": 5.0, "secret": SECRET} | more))
+
+
+def test_a_personal_access_token_is_refreshed_and_an_access_token_renewed_when_refused(studio):
+    desk = desk_at(studio)
+    desk.ask([DeskRequest("7", {"age": 61})])
+    studio.tokens.clear()  # as after 300 seconds, or a restart
+    desk.ask([DeskRequest("8", {"age": 62})])
+    refreshed = [call for call in studio.calls if call[1] == "/api/token/refresh"]
+    assert len(refreshed) == 2
+    assert [one["data"] for one in studio.tasks.values()] == [
+        {"age": 61, "request_id": "7"},
+        {"age": 62, "request_id": "8"},
+    ]
+
+
+def test_a_token_that_is_revoked_is_one_clear_line(studio):
+    desk = LabelStudio(studio.url, 1, "another token", seconds=5.0)
+    with pytest.raises(
+        WrongSecret, match="Label Studio refuses the token; expected a personal access token"
+    ) as error:
+        desk.answers(None)
+    assert "another token" not in str(error.value)
+
+
+def test_more_tasks_than_a_page_are_all_seen(studio):
+    desk = desk_at(studio)
+    desk.ask([DeskRequest(str(i), {"i": i}) for i in range(200)])  # two full pages: the third is 404
+    for i in range(200):
+        studio.annotate(str(i), ANN, number(i))
+    answers, cursor = desk.answers(None)
+    assert sorted(int(one.id) for one in answers) == list(range(200))
+    assert desk.answers(cursor) == ([], cursor)
+
+
+def test_a_task_made_by_a_call_whose_answer_was_lost_is_found(studio):
+    desk_at(studio).ask([DeskRequest("7", {"age": 61})])
+    desk = desk_at(studio)  # with an empty journal, as if it had died before noting the task
+    desk.ask([DeskRequest("7", {"age": 61}), DeskRequest("8", {"age": 62})])
+    assert [one["data"]["request_id"] for one in studio.tasks.values()] == ["7", "8"]
+
+
+def test_tasks_of_others_in_the_project_are_left_alone(studio):
+    desk = desk_at(studio)
+    desk.ask([DeskRequest("7", {"age": 61})])
+    studio.import_tasks("1", {}, [{"data": {"text": "not ours"}}])
+    assert desk.answers(None)[0] == []
+    desk.withdraw(["7"])
+    assert [one["data"] for one in studio.tasks.values()] == [{"text": "not ours"}]
+
+
+def test_a_task_deleted_while_others_are_made_is_found_missing(studio):
+    desk = desk_at(studio)
+    desk.ask([DeskRequest("7", {}), DeskRequest("8", {})])
+    desk.answers(None)
+    studio.delete_task(str(studio.tasks_of("7")[0]["id"]), {}, None)
+    desk.ask([DeskRequest("9", {})])
+    assert [(one.id, one.kind) for one in desk.answers(None)[0]] == [("7", "deleted")]
+
+
+def test_a_task_that_was_answered_meanwhile_is_not_deleted(studio):
+    desk = desk_at(studio)
+    desk.ask([DeskRequest("7", {})])
+    studio.annotate("7", ANN, number(3.0))
+    desk.withdraw(["7"])
+    assert [(one.id, one.y) for one in desk.answers(None)[0]] == [("7", 3.0)]
+
+
+# -- what an annotation holds ------------------------------------------------------------------------------
+
+
+def choice(word, name="y"):
+    return [{"from_name": name, "to_name": "text", "type": "choices", "value": {"choices": [word]}}]
+
+
+@pytest.mark.parametrize(
+    ("result", "more", "y"),
+    [
+        (number(3.5), {}, 3.5),
+        ([{"from_name": "y", "type": "rating", "value": {"rating": 4}}], {}, 4.0),
+        (choice("2.5"), {}, 2.5),
+        (choice("yes"), {"choices": {"yes": 1.0, "no": 0.0}}, 1.0),
+        ([{"from_name": "y", "type": "textarea", "value": {"text": ["38.9"]}}], {}, 38.9),
+        ([*number(7.0, "other"), *number(3.5)], {"control": "y"}, 3.5),
+    ],
+    ids=["number", "rating", "choice", "word", "text", "control"],
+)
+def test_a_label_is_read_from_the_control_it_is_in(studio, result, more, y):
+    desk = desk_at(studio, **more)
+    desk.ask([DeskRequest("7", {})])
+    studio.annotate("7", ANN, result)
+    assert [one.y for one in desk.answers(None)[0]] == [y]
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (choice("perhaps"), "expected a number, got 'perhaps'"),
+        ([*number(7.0, "other"), *number(3.5)], "expected one value of one control, got other, y"),
+        ([], "expected one value of one control, got nothing"),
+        ([{"from_name": "y", "type": "labels", "value": {"start": 1}}], "expected a number or one choice"),
+    ],
+    ids=["word", "two", "none", "other"],
+)
+def test_what_is_no_label_is_not_used_and_said_in_the_log(studio, caplog, result, words):
+    desk = desk_at(studio)
+    desk.ask([DeskRequest("7", {}), DeskRequest("8", {})])
+    studio.annotate("7", ANN, result)
+    studio.annotate("8", ANN, number(1.0))
+    with caplog.at_level(logging.WARNING, "breakeven"):
+        assert [one.id for one in desk.answers(None)[0]] == ["8"]
+    assert words in caplog.text
+
+
+# -- webhooks ----------------------------------------------------------------------------------------------
+
+
+def event(studio, action, **more):
+    return json.dumps({"action": action, **more}).encode()
+
+
+def test_a_webhook_says_at_once_what_polling_says_later(studio):
+    desk = desk_at(studio)
+    desk.ask([DeskRequest("7", {}), DeskRequest("8", {})])
+    heard = []
+
+    def hear(event):
+        heard.extend(desk.read_hook({"X-Breakeven-Secret": SECRET}, json.dumps(event).encode()))
+
+    studio.call_hooks = hear
+    studio.annotate("7", ANN, number(3.0))
+    studio.annotate("7", ANN, number(4.0))
+    studio.annotate("7", "ben@clinic.example", [], cancelled=True)
+    studio.take_back("7", ANN)
+    studio.delete_task(str(studio.tasks_of("8")[0]["id"]), {}, None)
+    kinds = [(one.id, one.kind, one.y) for one in heard]
+    assert kinds == [
+        ("7", "told", 3.0),
+        ("7", "changed", 4.0),
+        ("7", "skipped", None),
+        ("7", "deleted", None),
+        ("8", "deleted", None),
+    ]
+    assert desk.answers(None)[0] == heard  # polling adds nothing
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"X-Breakeven-Secret": ""}, {"X-Breakeven-Secret": SECRET[:-1] + "x"}]
+)
+def test_a_webhook_without_the_secret_is_refused(studio, headers):
+    desk = desk_at(studio)
+    desk.ask([DeskRequest("7", {})])
+    task = studio.tasks_of("7")[0]
+    body = event(studio, "ANNOTATIONS_DELETED", annotations=[{"id": 1}], task=task)
+    with pytest.raises(WrongSecret, match="webhook: expected the secret in X-Breakeven-Secret"):
+        desk.read_hook(headers, body)
+
+
+def test_a_desk_without_a_secret_takes_no_webhooks(studio):
+    with pytest.raises(WrongSecret, match="expected the secret"):
+        desk_at(studio, secret=None).read_hook({"X-Breakeven-Secret": ""}, b"{}")
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"action": "ANNOTATION_CREATED"}'])
+def test_a_webhook_that_is_no_event_is_refused(studio, body):
+    with pytest.raises(
+        ValueError, match=r"webhook: expected an event of Label Studio|webhook: expected a whole"
+    ):
+        desk_at(studio).read_hook({"x-breakeven-secret": SECRET}, body)
+
+
+def test_events_that_do_not_concern_us_say_nothing(studio):
+    body = event(studio, "PROJECT_UPDATED", project={"id": 1})
+    assert desk_at(studio).read_hook({"X-Breakeven-Secret": SECRET}, body) == []
+
+
+# -- trouble -----------------------------------------------------------------------------------------------
+
+
+def test_a_studio_that_answers_503_is_down(studio):
+    studio.broken = True
+    with pytest.raises(DeskDown, match="Label Studio answers 503; try again later"):
+        desk_at(studio).answers(None)
+
+
+def test_a_project_that_is_not_there_is_one_clear_line(studio):
+    def nothing(project, about, given):
+        return 404, {"detail": "Not found."}
+
+    studio.ROUTES = (
+        (r"POST /api/projects/(\d+)/import", lambda self, *w, **m: nothing(*w, **m)),
+        *studio.ROUTES,
+    )
+    with pytest.raises(
+        RefusedByDesk, match=r"/api/projects/1/import: Label Studio answers 404 .*check the address"
+    ):
+        desk_at(studio).ask([DeskRequest("7", {})])
+
+
+def test_an_address_that_is_none_is_refused():
+    with pytest.raises(InvalidInput, match="url: expected an address that begins with http:// or https://"):
+        LabelStudio("studio.example", 1, PAT, journal=Journal())
