@@ -14,8 +14,8 @@ from breakeven.service.routes import SERVICE_ROUTES, ServiceRoute
 HERE = Path(__file__).parent
 HEAD = """# The HTTP interface
 
-Every path, as `breakeven serve` answers it. This page is made by `python docs/http_page.py` from the same table
-as the service itself; `/openapi.json` is the whole of it for programs.
+Every path, as `breakeven serve` answers it. This page is made by `python docs/http_page.py` from the same
+table as the service itself; `/openapi.json` is the whole of it for programs.
 
 - Bodies are JSON unless said otherwise. Times are RFC 3339, in UTC. An infinite number is `null`.
 - A token goes into the header `Authorization: Bearer be_…`; `breakeven token add` makes one. As long as there

@@ -33,7 +33,8 @@ def status_of(served, route, word):
 
 
 def test_every_route_with_every_role(guarded):
-    for route in sorted(OTHERS, key=lambda one: one.method == "DELETE"):
+    ending = [one for one in OTHERS if not one.path.endswith("/feed")]  # which has tests of its own
+    for route in sorted(ending, key=lambda one: one.method == "DELETE"):
         for role, word in guarded.words.items():
             allowed = role in route.roles or role == "administer"
             status = status_of(guarded, route, f"Bearer {word}")
