@@ -125,7 +125,7 @@ class Posterior:
 
     def pivot(self, look: Look, ratio: float) -> Array:
         """The variance of a label at a point just looked at, before the mean is counted."""
-        pivot = self.kernels.own(look.place[None])[:, 0] + ratio * self.kernels.noise
+        pivot = self.kernels.at(look.place) + ratio * self.kernels.noise
         pivot -= np.einsum("mi,mi->m", look.k, look.reached)
         return pivot
 
@@ -208,7 +208,7 @@ class Posterior:
         k, coming = np.ascontiguousarray(column[:, : self.labels]), column[:, self.labels :]
         reached = self._solved(k)
         opened = 1.0 - np.einsum("mi,mi->m", self.ones, k)
-        variance = self.kernels.own(place[None])[:, 0] - np.einsum("mi,mi->m", k, reached)
+        variance = self.kernels.at(place) - np.einsum("mi,mi->m", k, reached)
         variance = np.maximum(variance + opened * opened / self.certain, 0.0)
         return Look(place, k, reached, opened, variance, variance, coming)
 
