@@ -149,11 +149,11 @@ class Posterior:
         count = len(y)
         self.scale = LabelScale.of(y)
         targets = self.scale.targets(y)
-        self.ones: Array = self.inverse.sum(axis=2)
+        found = self._solutions(np.vstack([np.ones(count), targets]))
+        self.ones: Array = found[0]
         self.certain = self.ones.sum(axis=1)  # H
         self.means = np.einsum("mi,ti->tm", self.ones, targets) / self.certain
-        solved = np.matmul(self.inverse, targets.T).transpose(2, 0, 1)
-        self.pulls = solved - self.means[:, :, None] * self.ones  # Pz
+        self.pulls = found[1:] - self.means[:, :, None] * self.ones  # Pz
         quadratic = np.einsum("tmi,ti->tm", self.pulls, targets)
         self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / (count - 1))  # ŝ
         diagonal = np.einsum("mii->mi", self.inverse) - self.ones**2 / self.certain[:, None]
@@ -184,6 +184,12 @@ class Posterior:
         evidence = -0.5 * (self._logdet + np.log(self.certain) + quadratic / spread**2)
         evidence -= (count - 1) * np.log(spread)
         return np.stack([self.prior + evidence, np.full(len(evidence), -inf)])
+
+    def _solutions(self, columns: Array) -> Array:
+        """K⁻¹ times each of these, for each member: columns × members × labels."""
+        if self.labels < HALVED_FROM:
+            return np.ascontiguousarray(np.matmul(self.inverse, columns.T).transpose(2, 0, 1))
+        return np.array([self._solved(np.tile(column, (len(self.members), 1))) for column in columns])
 
     def _weigh(self, scores: Array) -> None:
         weights = np.exp(scores - scores.max())
