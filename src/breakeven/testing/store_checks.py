@@ -8,7 +8,16 @@ from contextlib import contextmanager
 from threading import Thread
 
 from breakeven.errors import BreakevenError, DuplicateId, InvalidInput, WrongEvent
-from breakeven.store import LogEntry, SecondWriter, Store, StoredSnapshot, StoreError, UnknownStream, Writer
+from breakeven.store import (
+    LogEntry,
+    SecondWriter,
+    Store,
+    StoredSession,
+    StoredSnapshot,
+    StoreError,
+    UnknownStream,
+    Writer,
+)
 
 MakeStore = Callable[[], Store]
 """A function that makes a new, empty store for every check."""
@@ -289,6 +298,23 @@ def rewriting_keeps_numbers_and_drops_snapshots(store: Store) -> None:
     assert (store.find(stream, "Ann"), store.snapshot(stream)) == (None, None)
     assert store.snapshot(other) is not None
     store.append([entry(stream, 4)])
+
+
+# -- sessions ------------------------------------------------------------------------------------------
+
+
+@store_check
+def sessions_are_kept_until_they_end(store: Store) -> None:
+    """By their digests; one is ended alone, and those that expired together."""
+    sessions = [StoredSession(bytes([i]) * 32, "f00d", 100.0 + i) for i in range(4)]
+    for one in sessions:
+        store.add_session(one)
+    assert store.session(sessions[2].hash) == sessions[2]
+    store.end_session(sessions[2].hash)
+    store.end_session(b"no such")
+    assert store.session(sessions[2].hash) is None
+    assert store.end_sessions(101.5) == 2
+    assert [store.session(one.hash) for one in sessions] == [None, None, None, sessions[3]]
 
 
 # -- many at once --------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from breakeven import theory
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
 from breakeven.beliefs.averaged.axis_shares import axis_hearing
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
-from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, rounded
+from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, may_be_common, rounded
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import MOVING, NOISES, NULL_MEMBER, SHAPES, Frame, Member
 from breakeven.beliefs.averaged.mixture import Mixture
@@ -180,7 +180,7 @@ class Averaged(LabelledRows):
             prediction = common.predict(exception, self.traits.noise_std)
             uncertainty = exception.uncertainty * common.size
             view = AveragedView(uncertainty, prediction, None, self.asked, self.traits)
-            view.belief, view.exception = self, exception
+            view.belief, view.exception, view.planned = self, exception, True
             return view
         voices = self._voices
         if voices is None or self._frame is None:
@@ -266,9 +266,13 @@ class Averaged(LabelledRows):
     def rank(
         self, point: Any, y: float, noise_std: float | None = None, age: int = 0
     ) -> tuple[float, float] | None:
-        """The probability of a label below y there, and of y itself; None before the third label."""
+        """The probability of a label below y there, and of y itself.
+
+        None before the third label, and while it is open whether most labels are one value: then a label of
+        another kind must refute nothing.
+        """
         voices = self._voices
-        if voices is None or self._frame is None:
+        if voices is None or self._frame is None or may_be_common(self._labels):
             return None
         common = self._common_now()
         if common is not None:
@@ -383,7 +387,7 @@ class Averaged(LabelledRows):
 
     def fit_job(self) -> dict[str, Any]:
         """The labels told so far, their points and noises, and the moments of the arrivals."""
-        return {**self._job(MOST_LABELS), "noise_std": self.noise_std}
+        return {**self._job(self._even_part(MOST_LABELS)), "noise_std": self.noise_std}
 
     @classmethod
     def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:

@@ -30,6 +30,7 @@ TAMED_FROM = 8  # labels below which their tails cannot be seen
 LUCK = 2.0  # errors of a constant that are added to those of every member
 TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent
 ABOVE_ZERO = 1e-300
+LEAST_KNOWN_NOISE = 1e-7  # of the variance of f: less is lost in the rounding of an inverse
 HALVED_FROM = 200  # labels from which reading only half of an inverse is faster
 LEAST_SCALE = 0.5  # of a part of the labels, over that of all: a few that happen to be equal prove nothing
 SCALE_RANGE = 2.0 * log(100.0)  # the range of log s² before any label, where one world is weighed against two
@@ -110,7 +111,7 @@ class Posterior:
         self.amplitudes: Array | None = None
         if known is not None:
             self.amplitudes = known.amplitudes(members)
-            self.kernels.noise = (known.noise_std / self.amplitudes) ** 2
+            self.kernels.noise = np.maximum((known.noise_std / self.amplitudes) ** 2, LEAST_KNOWN_NOISE)
         self.prior = np.array([log_prior(member) for member in members])
         self.places, self.ratios = places, ratios
         K = self.kernels.between(places, places)
@@ -127,7 +128,7 @@ class Posterior:
         """The variance of a label at a point just looked at, before the mean is counted."""
         pivot = self.kernels.at(look.place) + ratio * self.kernels.noise
         pivot -= np.einsum("mi,mi->m", look.k, look.reached)
-        return pivot
+        return np.maximum(pivot, ratio * self.kernels.noise)  # but for rounding it never is below
 
     def grow(self, look: Look, ratio: float) -> None:
         """One more label at a point just looked at, of this noise relative to others."""
