@@ -14,7 +14,7 @@ from breakeven import theory
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
 from breakeven.beliefs.averaged.axis_shares import axis_hearing
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
-from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, rounded
+from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, may_be_common, rounded
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import MOVING, NOISES, NULL_MEMBER, SHAPES, Frame, Member
 from breakeven.beliefs.averaged.mixture import Mixture
@@ -151,6 +151,13 @@ class Averaged(LabelledRows):
         if self._posterior is not None and self._coming is not None:
             self._voices = Voices(self._posterior, self._coming, self._retreats.widened, self.level)
 
+    def _watch(self) -> None:
+        """Other arrivals stand for those to come."""
+        assert self._voices is not None
+        assert self._coming is not None
+        self._voices.watch(self._coming)
+        self._stale = True
+
     def _lesson_share(self, voices: Voices) -> float:
         """The share of an error that one more label takes off by what it tells of the axes fitted."""
         assert self._frame is not None
@@ -173,7 +180,7 @@ class Averaged(LabelledRows):
             prediction = common.predict(exception, self.traits.noise_std)
             uncertainty = exception.uncertainty * common.size
             view = AveragedView(uncertainty, prediction, None, self.asked, self.traits)
-            view.belief, view.exception = self, exception
+            view.belief, view.exception, view.planned = self, exception, True
             return view
         voices = self._voices
         if voices is None or self._frame is None:
@@ -253,22 +260,26 @@ class Averaged(LabelledRows):
         if common is not None:
             return common.predict(common.look(point), self.traits.noise_std)
         with one_thread:
-            seen = voices.look(self._frame.place(self._at(point)), ahead=False)
+            seen = voices.look(self._frame.place(self._at(point)))
             return self._predict(voices, seen)[0]
 
     def rank(
         self, point: Any, y: float, noise_std: float | None = None, age: int = 0
     ) -> tuple[float, float] | None:
-        """The probability of a label below y there, and of y itself; None before the third label."""
+        """The probability of a label below y there, and of y itself.
+
+        None before the third label, and while it is open whether most labels are one value: then a label of
+        another kind must refute nothing.
+        """
         voices = self._voices
-        if voices is None or self._frame is None:
+        if voices is None or self._frame is None or may_be_common(self._labels):
             return None
         common = self._common_now()
         if common is not None:
             return common.rank(point, y)
         with one_thread:
             place = self._frame.place(self._at(point, self._arrived(age)))
-            share = voices.below(voices.look(place, ahead=False), y, self._ratio(noise_std))
+            share = voices.below(voices.look(place), y, self._ratio(noise_std))
         return min(share, 1.0), 0.0  # rounding may lead beyond 1
 
     def _split(self, places: Array, y: Array, ratios: Array) -> int:
@@ -313,10 +324,8 @@ class Averaged(LabelledRows):
                 self._coming = Coming(posterior, posterior.places[:0])
             else:
                 place = self._frame.place(self._at(point, self._kept_at))
-                coming.add(posterior.look(place, posterior.places[:0]), posterior)
-                if len(stay) < len(coming.places):
-                    coming.keep(stay, posterior)
-            self._listen()
+                coming.add(posterior.look(place, posterior.places[:0]), stay, posterior)
+            self._watch()
         self._follow()
 
     def _renew(self) -> None:
@@ -324,7 +333,7 @@ class Averaged(LabelledRows):
         if self._posterior is not None and self._frame is not None and moving:
             with one_thread:
                 self._coming = Coming(self._posterior, self._frame.place(self._kept_rows()))
-                self._listen()
+                self._watch()
 
     def _await(self) -> None:
         self._stale = True
@@ -378,7 +387,7 @@ class Averaged(LabelledRows):
 
     def fit_job(self) -> dict[str, Any]:
         """The labels told so far, their points and noises, and the moments of the arrivals."""
-        return {**self._job(MOST_LABELS), "noise_std": self.noise_std}
+        return {**self._job(self._even_part(MOST_LABELS)), "noise_std": self.noise_std}
 
     @classmethod
     def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:

@@ -329,9 +329,8 @@ class LabelledRows(NumberRows):
         part: list[int] = np.unique(np.linspace(0, self.labels - 1, most).round().astype(int)).tolist()
         return part
 
-    def _job(self, most: int) -> dict[str, Any]:
-        """The labels told so far, their points and noises, and the moments of the arrivals."""
-        used = self._even_part(most)
+    def _job(self, used: list[int]) -> dict[str, Any]:
+        """The labels at these places, their points and noises, and the moments of the arrivals."""
         axes = None if self._frame is None or len(self._frame.axes) < 2 else self._frame.axes[1, :-1].tolist()
         return {
             "dim": self.dim,
