@@ -11,6 +11,7 @@ SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile
 QUICK := -m 'not slow'
 FAST := tests/unit tests/contracts
 RIVER := src/breakeven/adapters/river.py
+unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes: each would compile all it imports
 OLDEST = $(BIN)/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct
 
 .PHONY: setup check lint test proof oldest demo docs dist figures reproduce decisions bench clean

@@ -102,6 +102,11 @@ ALL_RULES = (
     "se",
 )  # beliefs under which every rule is checked; else these will do:
 FEW_RULES = ("threshold", "value", "limited audit", "check")
+LONG_FITS = (
+    "every_label",
+    "prior",
+    "half-life",
+)  # and under these one rule, which labels test the belief with
 
 
 AVERAGED = {
@@ -152,9 +157,10 @@ def learners():
 
 
 def marks(name):
-    belief, _, rule = name.partition("-")
-    fixed = belief in FIXED and belief not in ALL_RULES
-    exhaustive = (fixed or belief in FITTED) and not rule.startswith(FEW_RULES)
+    belief = next((one for one in (*FIXED, *FITTED) if name.startswith(f"{one}-")), "")
+    rule = name.removeprefix(f"{belief}-")
+    enough = ("check",) if belief in LONG_FITS else FEW_RULES
+    exhaustive = belief and belief not in ALL_RULES and not rule.startswith(enough)
     return [pytest.mark.slow] if exhaustive else []
 
 

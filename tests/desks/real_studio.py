@@ -19,7 +19,15 @@ class Person:
     """Somebody who is logged in; `token` is a personal access token of theirs."""
 
     def __init__(self, url, email, password, *, new=False):
-        self.email, self.http = email, httpx.Client(base_url=url, timeout=60.0, follow_redirects=True)
+        self.email, self.http = (
+            email,
+            httpx.Client(
+                base_url=url,
+                timeout=60.0,
+                follow_redirects=True,
+                limits=httpx.Limits(max_keepalive_connections=0),
+            ),
+        )
         form = "/user/signup/" if new else "/user/login/"
         page = self.http.get(form)
         sign = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)[1]

@@ -117,7 +117,8 @@ def test_the_mixture_is_that_of_its_components() -> None:
     """Quantiles and the expected error against a large sample."""
     random = np.random.default_rng(3)
     centres, spreads, weights, degrees = np.array([0.0, 3.0]), np.array([1.0, 0.5]), np.array([0.7, 0.3]), 6.0
-    mixture = Mixture(centres[:, None] + spreads[:, None] * nodes(degrees), weights)
+    values = centres[:, None] + spreads[:, None] * nodes(degrees)
+    mixture = Mixture(values.ravel(), np.multiply.outer(weights, NODE_WEIGHTS).ravel())
     which = random.random(400_000) < weights[0]
     sample = np.where(which, centres[0], centres[1]) + np.where(which, *spreads) * random.standard_t(
         degrees, len(which)
@@ -154,3 +155,26 @@ def test_moments_are_those_of_the_points() -> None:
     column = Kernels(alike, frame).column(frame.place(X[:4]), frame.place(X[0]))
     assert column.shape == (len(alike), 4)
     assert np.isfinite(column).all()
+
+
+@pytest.mark.parametrize("families", [1, 2, 3])
+@pytest.mark.parametrize("dim", [1, 3, 8])
+def test_a_kernel_of_two_points_never_depends_on_which_others_are_beside_them(dim, families):
+    random = np.random.default_rng(dim)
+    still = np.append(0.5 + random.random((2, dim)), np.full((2, 1), np.inf), axis=1)
+    frame = Frame(
+        np.zeros(dim + 1),
+        np.ones(dim + 1),
+        np.ones(dim + 1),
+        np.vstack([still, 0.5 + random.random(dim + 1)]),
+    )
+    kernels = Kernels(all_members(families), frame)
+    for count in (3, 4, 7, 16, 33):
+        points, others = random.normal(size=(count, dim + 1)), random.normal(size=(5, dim + 1))
+        between = kernels.between(points, others)
+        for i, other in enumerate(others):
+            both = kernels.between(np.vstack([points, others]), other[None])
+            assert (both[:, :count, 0] == between[:, :, i]).all()
+            np.testing.assert_allclose(
+                kernels.column(points, other), between[:, :, i], rtol=1e-12, atol=1e-14
+            )

@@ -15,12 +15,6 @@ from breakeven.values import Labeller
 from breakeven.values.amounts import amount
 from tests.tables.samples import bill_of, smooth, typed
 
-
-@pytest.fixture(scope="module")
-def outcome():
-    return bill_of(smooth(150), cost=0.5, compare=True, sweep=True, trials=3)
-
-
 # -- rows ------------------------------------------------------------------------------------------------
 
 

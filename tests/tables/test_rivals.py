@@ -24,14 +24,14 @@ def with_prices(frame, low=0.2, high=2.0):
 # -- other rules -----------------------------------------------------------------------------------------
 
 STREAMS = {
-    "one price": (smooth(150), {"cost": 0.5}),
-    "prices of their own": (with_prices(smooth(150)), {"cost_column": "price", "features": ["a", "b"]}),
-    "the paper's rule first": (smooth(150), {"cost": 0.5, "rule": "threshold"}),
+    "one price": (smooth(100), {"cost": 0.5}),
+    "prices of their own": (with_prices(smooth(100)), {"cost_column": "price", "features": ["a", "b"]}),
+    "the paper's rule first": (smooth(100), {"cost": 0.5, "rule": "threshold"}),
     "types": (typed(), {"cost": 3.0, "type": "kind"}),
     "types with prices": (with_prices(typed(), 1.0, 5.0), {"cost_column": "price", "type": "kind"}),
     "everyone": (smooth(60), {"cost": 0.3, "rule": "always"}),
     "no one": (typed(), {"cost": 2.0, "type": "kind", "rule": "never"}),
-    "seed labels": (smooth(150), {"cost": 0.7, "seed_labels": smooth(30, seed=1)}),
+    "seed labels": (smooth(100), {"cost": 0.7, "seed_labels": smooth(30, seed=1)}),
 }
 
 
@@ -54,7 +54,7 @@ def test_equal_spend_is_never_more_and_random_is_within_one_label_of_it(frame, o
 
 
 def test_random_buys_as_many_where_all_cost_the_same():
-    outcome = bill_of(smooth(150), cost=0.3, compare=True)
+    outcome = bill_of(smooth(100), cost=0.3, compare=True)
     rows = {row.name: row for row in outcome.rows}
     assert list(rows) == ["label everyone", "label no one *", AT_RANDOM, "breakeven", *OTHERS]
     assert rows[AT_RANDOM].labels == rows["breakeven"].labels > 0
@@ -117,8 +117,7 @@ def test_a_chance_is_the_part_that_random_labels():
 # -- other costs ----------------------------------------------------------------------------------------
 
 
-def test_the_sweep_has_the_bill_itself_in_it():
-    outcome = bill_of(smooth(150), cost=0.5, sweep=True)
+def test_the_sweep_has_the_bill_itself_in_it(outcome):
     sweep, rows = outcome.sweep, {row.name: row for row in outcome.rows}
     place = sweep.at(0.5)
     assert sweep.label_costs[place] == 0.5
@@ -128,16 +127,16 @@ def test_the_sweep_has_the_bill_itself_in_it():
     assert sweep.at_random[place] == rows[AT_RANDOM].total
 
 
-def test_the_sweep_goes_from_where_everyone_is_labelled_to_where_as_good_as_no_one_is():
-    sweep = bill_of(smooth(150), cost=0.5, sweep=True).sweep
+def test_the_sweep_goes_from_where_everyone_is_labelled_to_where_as_good_as_no_one_is(outcome):
+    sweep = outcome.sweep
     assert sweep.labels[0] == 150
     assert sweep.total[0] == sweep.everyone[0]
     assert sweep.labels[-1] <= 5
     assert sweep.total[-1] > sweep.no_one[-1]
 
 
-def test_the_break_even_costs_lie_between_runs_that_say_so():
-    sweep = bill_of(smooth(150), cost=0.5, sweep=True).sweep
+def test_the_break_even_costs_lie_between_runs_that_say_so(outcome):
+    sweep = outcome.sweep
     bills = {cost: place for place, cost in enumerate(sweep.label_costs)}
     asking, buying = sweep.break_even.worth_asking, sweep.break_even.buy_all
     assert asking.low < asking.cost < asking.high <= 1.5 * asking.low
@@ -158,17 +157,28 @@ def test_random_labels_everyone_too_where_the_money_is_enough():
 
 
 def test_long_tables_are_swept_on_an_even_part_of_their_cases_and_that_is_said():
-    outcome = bill_of(smooth(150), cost=0.5, sweep=True, sweep_rows=60)
-    assert (outcome.sweep.cases, outcome.sweep.of_cases) == (60, 150)
-    assert max(outcome.sweep.labels) == 60
-    assert outcome.sweep.everyone == pytest.approx([60 * cost for cost in outcome.sweep.label_costs])
-    assert "on 60 of the 150 cases, evenly spread over the stream" in outcome.rests_on
+    outcome = bill_of(smooth(100), cost=0.5, sweep=True, sweep_rows=50)
+    assert (outcome.sweep.cases, outcome.sweep.of_cases) == (50, 100)
+    assert max(outcome.sweep.labels) == 50
+    assert outcome.sweep.everyone == pytest.approx([50 * cost for cost in outcome.sweep.label_costs])
+    assert "on 50 of the 100 cases, evenly spread over the stream" in outcome.rests_on
     assert outcome.sweep.label_costs[outcome.sweep.at(0.5)] == 0.5
 
 
 def test_types_are_swept_as_they_are():
     outcome = bill_of(typed(200), type="kind", cost=2.0, noise_std=0.5, sweep=True, sweep_rows=60)
     assert outcome.sweep.cases == 200
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Int64], ids=["words", "numbers"])
+def test_very_many_types_are_swept_with_all_cases_of_some_of_them(dtype):
+    random = np.random.default_rng(0)
+    kinds = pl.Series("kind", random.permutation(np.repeat(np.arange(200), 3))).cast(dtype)
+    frame = pl.DataFrame({"kind": kinds, "y": random.normal(size=600)})
+    outcome = bill_of(frame, type="kind", cost=2.0, noise_std=0.5, sweep=True, sweep_rows=50)
+    assert (outcome.sweep.cases, outcome.sweep.of_cases) == (150, 600)
+    assert outcome.sweep.everyone == pytest.approx([150 * cost for cost in outcome.sweep.label_costs])
+    assert "on 150 of the 600 cases, evenly spread over the stream" in outcome.rests_on
 
 
 @pytest.mark.parametrize("rule", ["always", "never", "random", "variable"])

@@ -78,9 +78,17 @@ def test_an_average_says_what_it_averages_and_how_little_it_knows_of_the_noise(r
     assert words in story.about_errors(run)
     process = run_of(smooth(80), cost=0.5, kernel="se")
     assert story.about_belief(process) == []
-    assert "(fitted)" in story.about_errors(process)
+    assert story.about_errors(process).endswith("The noise of labels is not known.")
     given = run_of(smooth(80), cost=0.5, noise_std=0.1)
     assert "The noise of labels was given: a standard deviation of 0.1." in story.about_errors(given)
+
+
+def test_the_noise_of_types_is_told_with_how_far_it_is_known():
+    typed_run = run_of(typed(), type="kind", cost=2.0)
+    low, high = typed_run.learner.belief.describe()["noise_between"]
+    assert 0.8 * low < 0.5 < 1.25 * high
+    words = f"its standard deviation is between {amount(low)} and {amount(high)}"
+    assert words in story.about_errors(typed_run)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2], ids=["all equal", "mostly equal"])

@@ -67,6 +67,12 @@ def test_they_are_recognised_from_labels_bought_and_that_is_said():
     assert any("all labels bought were 0 or 1" in note for note in outcome.notes)
 
 
+def test_labels_in_words_are_told_of_in_words():
+    spoken = past().with_columns(pl.col("y").replace_strict({1: "yes", 0: "no"}))
+    (said,) = [note for note in bill(spoken).notes if "all labels bought were" in note]
+    assert "were yes or no: answers are, too, from there on. Say `labels='yes/no'` to" in said
+
+
 def test_what_is_not_bought_is_not_looked_at():
     """A third value in a label that nobody bought changes nothing but its own error."""
     outcome = bill(past())

@@ -248,3 +248,22 @@ def test_a_restored_average_values_labels_to_the_bit(seed):
     restored = Learner.restore(live.snapshot())
     for x in random.random((20, 3)):
         assert restored.decide(x) == live.decide(x)
+
+
+@pytest.mark.parametrize("part", [1e-3, 1e-4, 1e-6, 1e-9])
+@pytest.mark.parametrize("dim", [1, 3])
+def test_a_known_noise_next_to_nothing_breaks_nothing(part, dim):
+    points = np.random.default_rng(3).standard_normal((60, dim))
+    points[40:50] = points[:10]  # the same points again
+    labels = np.sin(points[:, 0])
+    belief = Averaged(dim, noise_std=part * float(labels.std()))
+    one = Learner(belief, Value(horizon=60, scored="labels"), label_cost=1e-4)
+    for x, y in zip(points, labels, strict=True):
+        decision = one.decide(x)
+        assert np.isfinite(decision.prediction.mean)
+        if decision.wants_label:
+            one.tell(decision.id, y)
+    answers = np.array([answer.mean for answer in one.predict_many(points[:10])])
+    assert np.abs(answers - labels[:10]).max() < 0.05
+    low, high = one.predict(points[0]).interval()
+    assert low < high

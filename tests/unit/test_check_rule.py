@@ -14,14 +14,16 @@ from breakeven import (
     Never,
     Prediction,
     Queue,
+    RandomSelect,
     Threshold,
     TypeMeans,
+    TypeShares,
     Value,
     VariableUncertainty,
 )
 from breakeven.errors import InvalidInput
 from breakeven.rules import rule_data, rule_of
-from breakeven.rules.check import expected_error
+from breakeven.rules.check import error_ahead
 from breakeven.values import Traits, Verdict, View
 from breakeven.values.decision import QUANTILE_LEVELS
 
@@ -144,12 +146,41 @@ def test_a_belief_that_cannot_be_tested_is_refused():
 def test_the_error_of_quantiles_is_their_mean_distance_from_the_answer():
     scores = [NormalDist().inv_cdf(level) for level in QUANTILE_LEVELS]
     normal = Prediction(2.0, 3.0, 0.0, tuple(2.0 + 3.0 * one for one in scores))
-    assert expected_error(normal, "f") == pytest.approx(3.0 * sqrt(2 / pi), rel=0.03)
+    assert error_ahead(normal, "f") == pytest.approx(3.0 * sqrt(2 / pi), rel=0.03)
 
 
 def test_the_error_of_a_yes_or_no_is_the_chance_that_it_is_wrong():
     no, yes = (Prediction(answer, 0.1, 0.5, probability=0.05) for answer in (0.0, 1.0))
-    assert (expected_error(no, "label"), expected_error(yes, "label")) == (0.05, 0.95)
+    assert (error_ahead(no, "label"), error_ahead(yes, "label")) == (0.05, 0.95)
+
+
+@pytest.mark.parametrize("of", ["f", "label"])
+def test_where_errors_cost_more_one_way_than_the_other_an_error_counts_so(of):
+    no, yes = (Prediction(answer, 0.1, 0.5, probability=0.05) for answer in (0.0, 1.0))
+    assert error_ahead(no, of, level=0.9) == pytest.approx(1.8 * 0.05)
+    assert error_ahead(yes, of, level=0.9) == pytest.approx(0.2 * 0.95)
+    quantile = NormalDist().inv_cdf(0.9)
+    scores = [NormalDist().inv_cdf(level) for level in QUANTILE_LEVELS]
+    answered = 2.0 + 3.0 * quantile
+    said = Prediction(answered, 3.0, 0.0, *2 * [tuple(2.0 + 3.0 * one for one in scores)])
+    normal = Prediction(answered, 3.0, 0.0, centre=2.0)
+    exact = 3.0 * 2.0 * NormalDist().pdf(quantile)
+    assert error_ahead(normal, of, level=0.9) == pytest.approx(exact)
+    assert error_ahead(said, of, level=0.9) == pytest.approx(exact, rel=0.05)
+
+
+def test_coins_count_errors_as_they_cost():
+    rule = Check(RandomSelect(0.0), share=0.5)
+    even, uneven = (
+        Learner(TypeShares(prior_strength=1.0), rule, label_cost=10.0, **costs)
+        for costs in ({"error_cost": 1.0}, {"miss_cost": 1.6, "false_alarm_cost": 0.4})
+    )
+    for one in (even, uneven):
+        for y in (0, 0, 0, 0, 0, 0, 0, 0, 0):
+            one.learn("loan", y)
+    share = 0.05  # of yeses, after nine noes
+    assert even.decide("loan").propensity == pytest.approx(0.5 * share / 10.0)
+    assert uneven.decide("loan").propensity == pytest.approx(0.5 * 1.6 * share / 10.0)
 
 
 class Worth(Never):

@@ -25,9 +25,11 @@ JOINING = "breakeven.commands"
 OURS = {
     "demo": "Run the diabetes patients through it, and write the report.",
     "simulate": "Run past cases as if they came one by one, and draw up the bill.",
+    "backfill": "Run an archive of Parquet files through learners, and draw up one bill for all of it.",
     "plan": "Say what to expect before there are data: labels, spend and errors.",
     "serve": "Decide over HTTP, and let people label from a desk.",
     "token": "Who may use a service: add, list and revoke tokens.",
+    "desk": "Let people label in Label Studio, in files or in a tool of yours.",
     "store": "Logs and snapshots of streams: create, check, back up, export, erase.",
 }
 LABORATORY = {  # what breakeven-research brings

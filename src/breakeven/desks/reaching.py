@@ -28,7 +28,7 @@ class Http:
         if not url.startswith(("http://", "https://")):
             expect.refuse("url", "an address that begins with http:// or https://", url)
         self.url, self._name, self._httpx = url.rstrip("/"), name, httpx
-        self._client = httpx.Client(timeout=seconds, follow_redirects=False)
+        self._client = httpx.Client(timeout=seconds, limits=httpx.Limits(max_keepalive_connections=0))
 
     def call(
         self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **content: Any
@@ -54,7 +54,3 @@ class Http:
         if answer.status_code in (401, 403):
             raise WrongSecret(f"{words}; the token may not do this")
         raise RefusedByDesk(f"{words}; check the address and the project")
-
-    def close(self) -> None:
-        """Close its connections."""
-        self._client.close()

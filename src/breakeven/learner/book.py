@@ -104,6 +104,10 @@ class Book:
             if type(entry) is Entry and entry.y is not None:
                 yield entry.key, entry.x, entry.y
 
+    def settled(self) -> Iterator[Entry]:
+        """Every entry that is settled, in the order of that."""
+        return map(self._entry, self._settled)
+
     def ids_of(self, keys: Collection[int]) -> dict[int, str]:
         """The ids of entries that are settled, by these keys, as far as they are remembered."""
         found: dict[int, str] = {}

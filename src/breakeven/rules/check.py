@@ -11,15 +11,15 @@ from typing import ClassVar, Literal
 
 from msgspec.structs import replace
 
-from breakeven import theory
 from breakeven.errors import expect
 from breakeven.rules.rule import Rule, Wrapper
-from breakeven.values import Prediction, Verdict, View, best_offer
+from breakeven.values import EVEN, Prediction, Verdict, View, best_offer, expected_error
 from breakeven.values.decision import QUANTILE_LEVELS
 
 CHECK_DRAWS = 2  # which of the round's random numbers checks use
 CHECK_SHARE = 0.07  # of the expected error, spent on coins: docs/trust.md says what that costs and finds
 NET_PART = 0.6  # of this share, at most: what coins may cost beyond what their labels are worth
+NET_PART_OF_PLANS = 3.0 / 7.0  # the same where labels pay only several together: a coin carries out no plan
 LEAST_COINS = 4.0  # to come: fewer would find no change, or too late to gain by it
 MOST_DOUBT = 10.0  # the evidence beyond which coins fall no more often
 
@@ -30,9 +30,9 @@ class Check(Wrapper):
     An arrival is drawn with the chance `share` · expected error / price, times the evidence against the
     belief, from 1 to 10. So what is spent on coins is on average this share of the error that is expected
     where nobody asks. Where the rule says what a label is worth, they fall less often, so that no more
-    than 0.6 of the share is lost for good. None falls where fewer than four are to be expected from now on:
-    so few would hardly find a change, and too late to gain by it. With a share of 0 only the labels that the
-    rule buys test the belief.
+    than 0.6 of the share is lost for good; 3/7 of it where labels are yes or no, or mostly one value. None
+    falls where fewer than four are to be expected from now on: so few would hardly find a change, and too
+    late to gain by it. With a share of 0 only the labels that the rule buys test the belief.
 
     >>> from breakeven.rules import Value
     >>> Check(Value()).share
@@ -54,7 +54,7 @@ class Check(Wrapper):
     def decide(self, view: View) -> Verdict:
         """Yes if the arrival is drawn, else the rule's answer; nothing is drawn that may not be bought."""
         verdict = self.rule.decide(view)
-        chance = self._chance(view, verdict.worth)
+        chance = self._chance(view, verdict)
         if chance == 0.0 or self.rule.forbids(view) is not None:
             return verdict
         own = verdict.propensity
@@ -66,16 +66,19 @@ class Check(Wrapper):
         labeller = best_offer(self.rule.offers(view)).labeller
         return replace(verdict, wants_label=True, reason="checked", propensity=together, labeller=labeller)
 
-    def _chance(self, view: View, worth: float | None) -> float:
+    def _chance(self, view: View, verdict: Verdict) -> float:
         """The chance of a coin; none falls before the belief is tested, or where it expects no error yet."""
         if view.evidence == 0.0 or self.share == 0.0:
             return 0.0
-        error = expected_error(view.prediction, "label" if self.rule.scores_labels else "f")
+        error, worth, most = verdict.worth_now, verdict.worth_now, NET_PART_OF_PLANS
+        if not view.planned or error is None:
+            error = error_ahead(view.prediction, "label" if self.rule.scores_labels else "f", view.level)
+            worth, most = verdict.worth, NET_PART
         if not isfinite(error):
             return 0.0
         doubt = min(max(view.evidence, 1.0), MOST_DOUBT)
         lost = 0.0 if worth is None else max(1.0 - worth / view.price, 0.0)  # of the price, for good
-        share = self.share * min(1.0, NET_PART / max(lost, NET_PART))
+        share = self.share * min(1.0, most / max(lost, most))
         chance = min(1.0, share * doubt * error / view.price)
         left = self.rule.arrivals_left(view.round)
         too_few = left is not None and left * chance < LEAST_COINS
@@ -102,21 +105,25 @@ def checked(rule: Rule, share: float | None, *, averaged: bool) -> Rule:
     return rule if share is None else Check(rule, share)
 
 
-def expected_error(prediction: Prediction, of: Literal["f", "label"]) -> float:
-    """How far off an answer is on average; for a yes or no, the chance that it is wrong.
+def error_ahead(prediction: Prediction, of: Literal["f", "label"], level: float = EVEN) -> float:
+    """How far off an answer is on average, as errors count at this level; of a yes or no, what it costs.
 
-    >>> round(expected_error(Prediction(mean=2.0, std=3.0, noise_std=4.0), "label"), 2)
+    >>> round(error_ahead(Prediction(mean=2.0, std=3.0, noise_std=4.0), "label"), 2)
     3.99
-    >>> expected_error(Prediction(mean=0.0, std=0.1, noise_std=0.5, probability=0.2), "label")
-    0.2
+    >>> no = Prediction(mean=0.0, std=0.1, noise_std=0.5, probability=0.2)
+    >>> error_ahead(no, "label"), round(error_ahead(no, "label", level=0.8), 2)  # a miss costs 4 false alarms
+    (0.2, 0.32)
     """
-    if prediction.probability is not None:
-        return 1.0 - prediction.probability if prediction.mean else prediction.probability
+    above, below = 2.0 * level, 2.0 * (1.0 - level)
+    share, answer = prediction.probability, prediction.mean
+    if share is not None:
+        return below * (1.0 - share) if answer else above * share
     quantiles = prediction.f_quantiles if of == "f" else prediction.label_quantiles
     if quantiles is not None:
-        return sum(w * abs(one - prediction.mean) for w, one in zip(_STANDS_FOR, quantiles, strict=True))
+        off = (above * (y - answer) if y > answer else below * (answer - y) for y in quantiles)
+        return sum(w * one for w, one in zip(_STANDS_FOR, off, strict=True))
     noise = prediction.noise_std if of == "label" else 0.0
-    return theory.EXPECTED_ERROR * sqrt(prediction.std**2 + noise**2)
+    return expected_error(level) * sqrt(prediction.std**2 + noise**2)
 
 
 _BETWEEN = (0.0, *((a + b) / 2.0 for a, b in pairwise(QUANTILE_LEVELS)), 1.0)

@@ -76,7 +76,7 @@ class Value(Rule):
         """What this label would save, and how much of it at the arrival itself."""
         saving = view.saves(offer.noise_std)
         labels, left = self.scores_labels, self.arrivals_left(view.round)
-        here = saving.outright if labels else saving.here
+        here = saving.now(labels=labels, price=offer.price)
         if here == inf:
             return here, here
         return here + saving.over(left, lessons=self.lessons, labels=labels, price=offer.price), here

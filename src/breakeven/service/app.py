@@ -4,6 +4,7 @@ Whatever goes wrong is answered as a problem, in the library's own sentence; onl
 traceback, and its caller learns no more than that.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -55,6 +56,7 @@ def make_app(service: Service, more: list[BaseRoute] | None = None) -> Starlette
         lifespan=lifespan,
         exception_handlers={HTTPException: _no_such_place},
     )
+    app.router.redirect_slashes = False
     app.state.service = service
     return app
 
@@ -81,23 +83,23 @@ class Endpoint:
             wrong = "something went wrong in the server; its log says what"
             await send_problem(send, ServiceError(wrong))
             return
-        await self._send(answer, send)
+        await self._send(answer, receive, send)
 
     # -- the call ------------------------------------------------------------------------------------
 
     async def _call(self, scope: Scope, receive: Receive) -> Call:
-        route, headers = self._route, _headers(scope)
+        route, headers = self._route, call_headers(scope)
         path = scope["path_params"]
         caller = self._caller(headers, path.get("stream"))
         query = None if route.query is None else self._query(scope)
         body = None if route.body is None else await self._body(headers, receive)
         accepts = headers.get(b"accept", b"").decode("latin-1") if len(route.gives) > 1 else ""
-        return Call(self._service, caller, path, query, body, accepts)
+        return Call(self._service, caller, path, query, body, accepts, headers)
 
     def _caller(self, headers: dict[bytes, bytes], stream: str | None) -> Caller:
         if not self._route.roles:
             return ANYBODY
-        caller = self._service.tokens.caller(headers.get(b"authorization"))
+        caller = self._service.entrance.caller(self._route.method, headers)
         caller.check(self._route.roles, stream)
         return caller
 
@@ -110,7 +112,7 @@ class Endpoint:
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> Any:
         route = self._route
-        content = await _read_all(receive, route.most_bytes, headers)
+        content = await read_all(receive, route.most_bytes, headers)
         media = headers.get(b"content-type", b"").split(b";")[0].strip().lower().decode("latin-1")
         if self._read is None:
             return Raw(media, content)
@@ -125,9 +127,9 @@ class Endpoint:
 
     # -- the answer ------------------------------------------------------------------------------------
 
-    async def _send(self, answer: Any, send: Send) -> None:
+    async def _send(self, answer: Any, receive: Receive, send: Send) -> None:
         if isinstance(answer, Streamed):
-            await _send_parts(answer, send)
+            await _send_parts(answer, receive, send)
             return
         status, media, more = self._route.success, JSON_HEADER, SAFE_HEADERS
         if type(answer) is Answer:
@@ -160,21 +162,43 @@ async def send_problem(send: Send, error: BreakevenError) -> None:
     await send_bytes(send, problem.status, ENCODER.encode(problem), headers)
 
 
-async def _send_parts(answer: Streamed, send: Send) -> None:
+async def _send_parts(answer: Streamed, receive: Receive, send: Send) -> None:
+    """Send an answer part by part, until it ends or nobody listens any more."""
     headers = [(b"content-type", answer.media.encode()), *SAFE_HEADERS]
     headers += [(name.encode(), text.encode("latin-1")) for name, text in answer.headers.items()]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    async for part in answer.parts:
-        await send({"type": "http.response.body", "body": part, "more_body": True})
+    gone = asyncio.ensure_future(_hung_up(receive))
+    try:
+        while not gone.done():
+            coming = asyncio.ensure_future(anext(answer.parts, None))
+            await asyncio.wait({coming, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not coming.done():
+                coming.cancel()
+                await asyncio.wait({coming})
+                break
+            part = coming.result()
+            if part is None:
+                break
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+    finally:
+        gone.cancel()
+        await answer.parts.aclose()
     await send({"type": "http.response.body", "body": b""})
 
 
-def _headers(scope: Scope) -> dict[bytes, bytes]:
+async def _hung_up(receive: Receive) -> None:
+    """Wait until the caller is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def call_headers(scope: Scope) -> dict[bytes, bytes]:
+    """The headers of a call by their names, which are in small letters."""
     found: dict[bytes, bytes] = dict(scope["headers"])
     return found
 
 
-async def _read_all(receive: Receive, most: int, headers: dict[bytes, bytes]) -> bytes:
+async def read_all(receive: Receive, most: int, headers: dict[bytes, bytes]) -> bytes:
     """The whole body, unless it is too large."""
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and int(length) > most:

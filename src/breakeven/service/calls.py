@@ -1,17 +1,19 @@
 """What a handler gets and gives: a call with its caller, its stream, its query and its body; an answer."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from msgspec import Struct
 
 from breakeven.service.access import Caller
+from breakeven.service.access.entrance import CallHeaders
 from breakeven.service.live_stream import LiveStream
 from breakeven.service.service import Service
 
 JSON_MEDIA = "application/json"
 LINES_MEDIA = "application/x-ndjson"
 CSV_MEDIA = "text/csv"
+FEED_MEDIA = "text/event-stream"
 BYTES_MEDIA = "application/octet-stream"
 
 
@@ -24,6 +26,7 @@ class Call(Struct):
     query: Any
     body: Any
     accepts: str = ""
+    headers: CallHeaders = {}
 
     @property
     def stream_name(self) -> str:
@@ -65,6 +68,6 @@ class Answer(Struct, frozen=True):
 class Streamed(Struct, frozen=True):
     """An answer that comes in parts."""
 
-    parts: AsyncIterator[bytes]
+    parts: AsyncGenerator[bytes, None]
     media: str
     headers: dict[str, str] = {}

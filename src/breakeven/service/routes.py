@@ -9,10 +9,11 @@ from typing import Any
 from msgspec import Struct
 
 from breakeven.service.access.callers import CallerRole
-from breakeven.service.calls import BYTES_MEDIA, CSV_MEDIA, JSON_MEDIA, LINES_MEDIA, Call, Raw
+from breakeven.service.calls import BYTES_MEDIA, CSV_MEDIA, FEED_MEDIA, JSON_MEDIA, LINES_MEDIA, Call, Raw
 from breakeven.service.handlers import (
     arrival_handlers,
     desk_handlers,
+    feed_handlers,
     label_handlers,
     log_handlers,
     stream_handlers,
@@ -262,6 +263,15 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         answer=EntryPage,
         gives=MANY_MEDIA,
         statuses=(404, 415, 422),
+    ),
+    ServiceRoute(
+        method="GET",
+        path=f"{STREAM}/feed",
+        summary="Server-sent events: that the log goes on, and up to which entry, at most twice a second.",
+        handler=feed_handlers.feed,
+        roles=("watch", "label"),
+        gives=(FEED_MEDIA,),
+        statuses=(404, 429),
     ),
     ServiceRoute(
         method="GET",

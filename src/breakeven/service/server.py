@@ -7,7 +7,6 @@ to stop, it takes no more calls, answers those that it has, and writes what they
 import tomllib
 from collections.abc import Callable
 from contextlib import closing
-from ipaddress import ip_address
 from pathlib import Path
 from socket import SOCK_STREAM, create_server, getaddrinfo
 from socket import socket as Socket  # noqa: N812  (a class)
@@ -17,13 +16,14 @@ import uvicorn
 from msgspec import Struct
 
 from breakeven.errors import InvalidInput, expect
+from breakeven.service.access.entrance import is_local
 from breakeven.service.app import make_app
+from breakeven.service.pages.page_endpoint import page_routes
 from breakeven.service.service import Service
 from breakeven.service.setting_up import create_from_bill
 from breakeven.store import Store, open_store
 
 SECONDS_TO_STOP = 10
-LOCALHOST = "localhost"
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,20 +40,6 @@ def read_settings(path: Path) -> ServeSettings:
         return msgspec.convert(tomllib.loads(path.read_text()), ServeSettings)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path}: expected settings of `breakeven serve`, got {error}") from error
-
-
-def is_local(host: str) -> bool:
-    """Whether an address is reached from this machine alone.
-
-    >>> is_local("127.0.0.1"), is_local("localhost"), is_local("0.0.0.0"), is_local("::1")
-    (True, True, False, True)
-    """
-    if host == LOCALHOST:
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def check_bind(store: Store, host: str) -> None:
@@ -82,14 +68,28 @@ def serve(settings: ServeSettings, folders: list[Path], by: str, begun: Callable
         with closing(socket(settings.host, port)) as listening:
             host, bound = listening.getsockname()[:2]
             begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
+            service = Service(store)
             config = uvicorn.Config(
-                make_app(Service(store)),
+                make_app(service, page_routes(service)),
                 log_level="warning",
                 access_log=False,
                 timeout_graceful_shutdown=SECONDS_TO_STOP,
                 server_header=False,
             )
-            uvicorn.Server(config).run([listening])
+            StoppingServer(config, service).run([listening])
+
+
+class StoppingServer(uvicorn.Server):
+    """A server that ends open feeds when it is asked to stop, for it waits until every answer has ended."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    async def shutdown(self, sockets: list[Socket] | None = None) -> None:
+        """Answer what was asked, and stop."""
+        self._service.feeds.end()
+        await super().shutdown(sockets)
 
 
 def socket(host: str, port: int) -> Socket:

@@ -12,9 +12,10 @@ import msgspec
 
 from breakeven.errors import DuplicateId
 from breakeven.errors.storing import UnknownStream
-from breakeven.service.access import Tokens
+from breakeven.service.access import Entrance, Sessions, Tokens
 from breakeven.service.background import Beside, Deadlines, FitRunner
 from breakeven.service.clock import Clock
+from breakeven.service.feeds import Feeds
 from breakeven.service.live_stream import LiveStream
 from breakeven.service.setting_up import config_now, create, create_from
 from breakeven.store import Store, StoredStream, Writer
@@ -31,6 +32,8 @@ class Service:
     ) -> None:
         self.store, self.clock = store, clock or Clock()
         self.tokens = Tokens(store, self.clock)
+        self.entrance = Entrance(self.tokens, Sessions(store, self.tokens, self.clock))
+        self.feeds = Feeds()
         self.streams: dict[str, LiveStream] = {}
         self.beside = [Deadlines(), FitRunner()] if beside is None else list(beside)
         self._threads = ThreadPoolExecutor(THREADS, "breakeven-stream")
@@ -61,6 +64,7 @@ class Service:
 
     async def stop(self) -> None:
         """End what runs beside, write what was submitted, and let go; the store stays open."""
+        self.feeds.end()
         for one in reversed(self.beside):
             await one.stop()
         if self._reading is not None:

@@ -14,7 +14,7 @@ from breakeven.errors.storing import (
     WrongStore,
 )
 from breakeven.store.opening import open_store
-from breakeven.store.port import LogEntry, Store, StoredSnapshot, StoredStream, StoredToken
+from breakeven.store.port import LogEntry, Store, StoredSession, StoredSnapshot, StoredStream, StoredToken
 from breakeven.store.sqlite import SqliteStore
 from breakeven.store.writer import Writer
 
@@ -26,6 +26,7 @@ __all__ = [
     "StoreError",
     "StoreFailed",
     "StoreHeld",
+    "StoredSession",
     "StoredSnapshot",
     "StoredStream",
     "StoredToken",

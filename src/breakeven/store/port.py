@@ -68,6 +68,14 @@ class StoredToken(Struct, frozen=True):
     revoked: float | None = None
 
 
+class StoredSession(Struct, frozen=True):
+    """A page that somebody logged in to: the digest of its secret, the id of its token, and when it ends."""
+
+    hash: bytes
+    token: str
+    expires: float
+
+
 FirstEntries = Callable[[int], Sequence[LogEntry]]
 """The first entries of a stream, given its number."""
 
@@ -160,6 +168,18 @@ class Store(Protocol):
 
     def revoke_token(self, id: str, at: float) -> bool:
         """Say that a token is good no more; whether there is one with this id."""
+
+    def add_session(self, session: StoredSession) -> None:
+        """Keep a session."""
+
+    def session(self, hash: bytes) -> StoredSession | None:
+        """The session with this digest; None where there is none."""
+
+    def end_session(self, hash: bytes) -> None:
+        """Forget a session; one that is not there is none already."""
+
+    def end_sessions(self, before: float) -> int:
+        """Forget all sessions that expire before a time, and say how many."""
 
     def compact(self) -> None:
         """Give back the space of what was dropped or rewritten, and leave no trace of it in the files."""

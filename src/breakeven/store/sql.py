@@ -15,6 +15,7 @@ from breakeven.errors.storing import StoreError, WrongStore
 from breakeven.store.port import (
     FirstEntries,
     LogEntry,
+    StoredSession,
     StoredSnapshot,
     StoredStream,
     StoredToken,
@@ -362,6 +363,30 @@ class SqlStore(ABC):
         sql = "UPDATE token SET revoked = coalesce(revoked, ?) WHERE id = ?"
         with self._writing() as connection:
             return bool(self._run(connection, sql, expect.finite("at", at), id).rowcount)
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    def add_session(self, session: StoredSession) -> None:
+        """Keep a session."""
+        sql = "INSERT INTO session (hash, token, expires) VALUES (?, ?, ?)"
+        with self._writing() as connection:
+            self._run(connection, sql, session.hash, session.token, expect.finite("expires", session.expires))
+
+    def session(self, hash: bytes) -> StoredSession | None:
+        """The session with this digest."""
+        with self._reading() as connection:
+            rows = self._rows(connection, "SELECT hash, token, expires FROM session WHERE hash = ?", hash)
+        return StoredSession(*rows[0]) if rows else None
+
+    def end_session(self, hash: bytes) -> None:
+        """Forget a session."""
+        with self._writing() as connection:
+            self._run(connection, "DELETE FROM session WHERE hash = ?", hash)
+
+    def end_sessions(self, before: float) -> int:
+        """Forget all sessions that expire before a time."""
+        with self._writing() as connection:
+            return int(self._run(connection, "DELETE FROM session WHERE expires < ?", before).rowcount)
 
     # -- statements --------------------------------------------------------------------------------
 

@@ -173,7 +173,7 @@ class Options(Struct, frozen=True, kw_only=True):
     ] = True
     sweep_rows: Annotated[
         int,
-        Meta(description="The most cases that other costs are run on, where these have features."),
+        Meta(description="The most cases, or types, that other costs are run on."),
     ] = 2_000
     trials: Annotated[int, Meta(description="Shuffled orders to run, too.")] = 0
     cores: Annotated[

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from breakeven.errors.expect import Array
 from breakeven.rules import Draws
@@ -69,11 +70,32 @@ class Task(Struct, frozen=True, kw_only=True):
 def sample_of(cases: Cases, options: Options) -> Cases:
     """The cases on which other costs are run: all of them, or an even part in the order of arrival.
 
-    Streams of types run fast and need their repeats, so they are run as they are.
+    Streams of types run fast and need their repeats, so they are run as they are, or, where there are very
+    many types, with all cases of an even part of the types.
     """
-    if cases.columns.type_column is not None or len(cases) <= options.sweep_rows:
+    most = options.sweep_rows
+    if len(cases) <= most:
         return cases
-    return cases.taken(np.linspace(0, len(cases) - 1, options.sweep_rows).round().astype(np.int64))
+    if cases.columns.type_column is not None:
+        return _with_fewer_types(cases, most)
+    return cases.taken(evenly_spread(len(cases), most))
+
+
+def _with_fewer_types(cases: Cases, most: int) -> Cases:
+    types = cases.points.unique(maintain_order=True)
+    if len(types) <= most:
+        return cases
+    kept = cases.points.is_in(types[evenly_spread(len(types), most)].implode())
+    return cases.taken(kept.arg_true().to_numpy().astype(np.int64))
+
+
+def evenly_spread(count: int, most: int) -> NDArray[np.int64]:
+    """So many of `count` places, the first and the last among them.
+
+    >>> evenly_spread(10, most=4).tolist()
+    [0, 3, 6, 9]
+    """
+    return np.linspace(0, count - 1, most).round().astype(np.int64)
 
 
 # -- errands -------------------------------------------------------------------------------------------

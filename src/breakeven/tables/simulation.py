@@ -34,8 +34,7 @@ Estimated = Callable[[str], None]  # told how long what follows will take, where
 AT_RANDOM_PART, OTHER_RULES = "labelling at random", "other rules"
 OTHER_COSTS, OTHER_ORDERS = "other costs", "other orders"
 LONG = 20.0  # seconds: what takes longer is announced
-COSTS_RUN = 9  # other costs that are run, as a rule
-DEARER_RUN = 2.0  # how many times longer a run at another cost takes, as a rule: low costs buy many labels
+COSTS_RUN = 9  # other costs that are run, as a rule: low ones buy more labels than the own, high ones fewer
 
 
 def parts_of(options: Options) -> list[str]:
@@ -201,8 +200,4 @@ def rounds_besides(task: Task) -> int:
 
 def seconds_besides(task: Task, first: float) -> float:
     """About how long what follows takes on one core, where the first run took this long."""
-    options, cases = task.options, max(len(task.cases), 1)
-    rounds = rounds_besides(task)
-    if options.sweep and looks_at_costs(options):
-        rounds += int((DEARER_RUN - 1.0) * COSTS_RUN * OneCost(1.0).rounds(task))
-    return first * rounds / cases
+    return first * rounds_besides(task) / max(len(task.cases), 1)

@@ -157,10 +157,14 @@ def about_errors(run: TableRun) -> str:
         return said
     if run.options.noise_std is not None:
         return f"{said} The noise of labels was given: a standard deviation of {amount(noise_std)}."
-    between = run.learner.belief.describe().get("noise_between")
-    words = f"about {amount(noise_std)}"
-    if between is not None and amount(between[0]) != amount(between[1]):
-        words = f"between {amount(between[0])} and {amount(between[1])}"
+    told = run.learner.belief.describe()
+    between = told.get("noise_between")
+    if between is None:
+        taken = f" It was taken to be {run.noise_from}." if told.get("noise_from") == "spread" else ""
+        return f"{said} The noise of labels is not known.{taken}"
+    words = f"between {amount(between[0])} and {amount(between[1])}"
+    if amount(between[0]) == amount(between[1]):
+        words = f"about {amount(noise_std)}"
     return (
         f"{said} The noise of labels is not known: fitted to the labels bought ({run.noise_from}), its "
         f"standard deviation is {words} for an average case; errors may lie below what that suggests where "
@@ -183,10 +187,16 @@ def about_answers(run: TableRun) -> str:
 
 def about_turns(run: TableRun) -> list[str]:
     """That labels were taken for yes and no, or for numbers again, where nobody had said what they are."""
-    option = run.cases.option
-    return [
-        f"After case {round:,} all labels bought were 0 or 1: they count as no and yes from there on. Say "
+    option, spoken = run.cases.option, run.cases.columns.label_column.kind != "number"
+    found = (
+        f"yes or no: answers are, too, from there on. Say {option('labels', 'yes/no')} to have them so from "
+        "the first case on."
+        if spoken
+        else "0 or 1: they count as no and yes from there on. Say "
         f"{option('labels', 'yes/no')} if they are, or {option('labels', 'numbers')}."
+    )
+    return [
+        f"After case {round:,} all labels bought were {found}"
         if kind == "yes/no"
         else f"With case {round:,} a label came that is neither 0 nor 1: labels are numbers from there on."
         for round, kind in run.turns

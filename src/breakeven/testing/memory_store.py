@@ -12,6 +12,7 @@ from breakeven.store.port import (
     ARRIVAL,
     FirstEntries,
     LogEntry,
+    StoredSession,
     StoredSnapshot,
     StoredStream,
     StoredToken,
@@ -35,6 +36,7 @@ class MemoryStore:
         self._logs: dict[int, list[LogEntry]] = {}
         self._snapshots: dict[int, dict[int, StoredSnapshot]] = {}
         self._tokens: dict[str, StoredToken] = {}
+        self._sessions: dict[bytes, StoredSession] = {}
 
     def streams(self) -> list[StoredStream]:
         """All streams."""
@@ -200,6 +202,31 @@ class MemoryStore:
             if found is not None and found.revoked is None:
                 self._tokens[id] = replace(found, revoked=at)
             return found is not None
+
+    def add_session(self, session: StoredSession) -> None:
+        """Keep a session."""
+        with self._turn:
+            self._fail()
+            self._sessions[session.hash] = session
+
+    def session(self, hash: bytes) -> StoredSession | None:
+        """The session with this digest."""
+        return self._sessions.get(hash)
+
+    def end_session(self, hash: bytes) -> None:
+        """Forget a session."""
+        with self._turn:
+            self._fail()
+            self._sessions.pop(hash, None)
+
+    def end_sessions(self, before: float) -> int:
+        """Forget all sessions that expire before a time."""
+        with self._turn:
+            self._fail()
+            old = [one.hash for one in self._sessions.values() if one.expires < before]
+            for hash in old:
+                del self._sessions[hash]
+            return len(old)
 
     def compact(self) -> None:
         """Nothing to give back."""

@@ -12,6 +12,7 @@ from msgspec.structs import force_setattr
 
 from breakeven.errors import expect
 from breakeven.values.decision import Offer, Prediction
+from breakeven.values.error_costs import EVEN
 
 
 class Traits(Struct, frozen=True):
@@ -49,6 +50,10 @@ class Saving(Struct, frozen=True, gc=False):
     half_life: float = inf
     outright: float = inf
     later_labels: float | None = None
+
+    def now(self, *, labels: bool, price: float) -> float:
+        """What it takes off the error of the arrival itself, against labels or against f."""
+        return self.outright if labels else self.here
 
     def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
         """What the label takes off the errors of all arrivals `left`, with what it teaches or without.
@@ -108,7 +113,9 @@ class View(Struct, gc=False):
     in units of error, is that of the offer with the most information for it; `offers` has all offers, where
     there are several. `cost` is the same in money, `spent` all that was spent before, and `awaited` counts
     labels not yet told. `evidence` is how much labels speak against the belief so far, from 1 on; 0 where
-    it is not tested, or not yet.
+    it is not tested, or not yet. A label above the answer costs 2 · `level` for each unit that it is off, one
+    below it 2 · (1 − `level`); both cost the same unless the user says otherwise. `planned` says that what a
+    label saves later is its part of what several save together.
     """
 
     uncertainty: float
@@ -125,6 +132,8 @@ class View(Struct, gc=False):
     spent: float = 0.0
     awaited: int = 0
     evidence: float = 0.0
+    level: float = EVEN
+    planned: bool = False
 
     def saves(self, noise_std: float) -> Saving:
         """What a label of this noise would take off the errors; a belief that can say so overrides this."""

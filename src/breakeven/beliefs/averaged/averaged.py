@@ -5,7 +5,7 @@ axes and noise all answer, and count by how well they would have foretold each l
 answer is the median of the average; its quantiles say how sure it is. docs/belief.md has it on one page.
 """
 
-from math import inf, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,13 @@ import numpy as np
 from breakeven import theory
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
 from breakeven.beliefs.averaged.axis_shares import axis_hearing
-from breakeven.beliefs.averaged.coming import Coming, ErrorsAhead, Narrowing
-from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, rounded
+from breakeven.beliefs.averaged.coming import Coming, Narrowing
+from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, may_be_common, rounded
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import MOVING, NOISES, NULL_MEMBER, SHAPES, Frame, Member
-from breakeven.beliefs.averaged.mixture import (
-    NODE_LEVELS,
-    NODE_WEIGHTS,
-    Mixture,
-    below,
-    nodes,
-    unit_error,
-)
+from breakeven.beliefs.averaged.mixture import Mixture
 from breakeven.beliefs.averaged.odds import evidence_of_parts
-from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, KnownNoise, LabelScale, Look, Posterior
+from breakeven.beliefs.averaged.posterior import TAMED, KnownNoise, LabelScale, Look, Posterior
 from breakeven.beliefs.averaged.proposing import (
     Moments,
     checked_count,
@@ -34,19 +27,19 @@ from breakeven.beliefs.averaged.proposing import (
     plain_members,
     propose,
 )
+from breakeven.beliefs.averaged.voices import Voices
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
 from breakeven.beliefs.change import best_split
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
-from breakeven.beliefs.gp.reservoir import lesson_share, std_drop
+from breakeven.beliefs.gp.reservoir import lesson_share
 from breakeven.beliefs.similarity import Hearing
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
-from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, View, checked_level, counted
+from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, View, checked_level
 
 MOST_AWAITED = 128  # labels awaited that are counted, the latest
 MOST_LABELS = 1_000  # labels that are looked at: beyond them an even part of all
-COMPONENT = 3e-3  # the least weight that counts in an answer
 NOISE_RANGE = (0.1, 0.9)  # of the weight, when it is said how noisy labels are
 
 
@@ -55,7 +48,7 @@ class AveragedView(View):
 
     belief: Any = None
     seen: Look | None = None
-    taken: Any = 0.0  # off the reach of a label, by the labels awaited
+    taken: Array | None = None  # off the reach of a label, by the labels awaited
     mixture: Any = None
     exception: SharesView | None = None  # whether the label is one, where most are equal
 
@@ -98,6 +91,7 @@ class Averaged(LabelledRows):
         self._begun = 0  # how many of them were taken in at once
         self._posterior: Posterior | None = None
         self._coming: Coming | None = None
+        self._voices: Voices | None = None  # what a decision reads
         self._narrowing: Narrowing | None = None
         self._stale = True  # whether `_narrowing` is out of date
         self._common: CommonLabel | None = None
@@ -134,23 +128,13 @@ class Averaged(LabelledRows):
 
     def _note(self) -> None:
         """Write down what holds until the next label."""
-        posterior = self._posterior
+        self._listen()
+        posterior, voices = self._posterior, self._voices
         noise_std, label_std = self.noise_std or 1.0, 1.0
-        if posterior is not None:
-            weights = posterior.weights.ravel()
-            counted = np.flatnonzero(weights > COMPONENT)
-            self._targets, self._who = np.divmod(counted, len(posterior.members))
-            self._weights = weights[counted] / weights[counted].sum()
-            self._spreads = self._retreats.widened * posterior.spreads[self._targets, self._who]
-            self._tamed = int(np.searchsorted(self._targets, TAMED))  # the first tamed component
-            self._degrees = posterior.degrees
-            self._nodes = nodes(self._degrees)
-            self._noise = posterior.kernels.noise[self._who]
-            self._lesson = self._lesson_share(posterior)
-            self._slopes()
+        if posterior is not None and voices is not None:
+            self._lesson = self._lesson_share(voices)
             label_std = posterior.scale.std
-            noise_std = float(self._weights @ (self._spreads * np.sqrt(self._noise) * self._units()))
-            noise_std = self.noise_std or max(noise_std, 1e-12 * label_std)
+            noise_std = self.noise_std or max(float(voices.weights @ voices.noise_stds), 1e-12 * label_std)
         self.traits = Traits(
             noise_std=noise_std,
             exponent=ROUGHEST.exponent(self.dim),
@@ -161,46 +145,25 @@ class Averaged(LabelledRows):
             noise_known=posterior is not None,
         )
 
-    def _lesson_share(self, posterior: Posterior) -> float:
+    def _listen(self) -> None:
+        """Find the members that count from now on, and what they say of the arrivals kept."""
+        self._voices, self._stale = None, True
+        if self._posterior is not None and self._coming is not None:
+            self._voices = Voices(self._posterior, self._coming, self._retreats.widened, self.level)
+
+    def _watch(self) -> None:
+        """Other arrivals stand for those to come."""
+        assert self._voices is not None
+        assert self._coming is not None
+        self._voices.watch(self._coming)
+        self._stale = True
+
+    def _lesson_share(self, voices: Voices) -> float:
         """The share of an error that one more label takes off by what it tells of the axes fitted."""
         assert self._frame is not None
-        fitted = np.array([member.axes > 0 for member in posterior.members])[self._who]
-        axes = int(np.count_nonzero(self._frame.variation[:-1])) * float(self._weights @ fitted)
-        return lesson_share(axes, posterior.labels)
-
-    def _units(self) -> Array:
-        """What a component's target counts in, near the centre of the labels."""
-        assert self._posterior is not None
-        scale = self._posterior.scale
-        return np.where(self._targets == PLAIN, scale.std, scale.spread)
-
-    def _slopes(self) -> None:
-        """What a unit of each component's scale means in errors: here, and at each arrival kept."""
-        posterior, coming = self._posterior, self._coming
-        if posterior is None or coming is None:
-            return
-        first, counted = self._tamed, self._weights * self._spreads
-        usual = unit_error(self._degrees, self.level) * self._units()
-        self._scales = counted * usual
-        rates = np.repeat(usual[:, None], len(coming.places), axis=1)
-        who = self._who[first:]
-        if len(who):
-            means = posterior.means[TAMED, who][:, None]
-            means = means + np.einsum("cri,ci->cr", coming.k[who], posterior.pulls[TAMED, who])
-            spread = self._spreads[first:, None] * np.sqrt(coming.variance[who] + self._noise[first:, None])
-            rates[first:] = self._tamed_rates(means, spread)
-        self._ahead = ErrorsAhead.of(rates * counted[:, None], coming.variance[self._who], self._noise)
-
-    def _tamed_rates(self, means: Array, spreads: Array) -> Array:
-        """The expected error of a tamed component, in label units, over its spread."""
-        assert self._posterior is not None
-        scale = self._posterior.scale
-        values = scale.tamed(means[..., None] + spreads[..., None] * self._nodes)
-        middle = float(np.interp(self.level, NODE_LEVELS, self._nodes))
-        apart = values - scale.tamed(means + spreads * middle)[..., None]
-        errors = counted(apart, self.level) @ NODE_WEIGHTS
-        rates: Array = errors / np.maximum(spreads, 1e-300)
-        return rates
+        fitted = np.array([member.axes > 0 for member in voices.posterior.members])[voices.who]
+        axes = int(np.count_nonzero(self._frame.variation[:-1])) * float(voices.weights @ fitted)
+        return lesson_share(axes, voices.posterior.labels)
 
     def aim(self, level: float) -> None:
         """Answer this quantile of the label from now on."""
@@ -217,22 +180,21 @@ class Averaged(LabelledRows):
             prediction = common.predict(exception, self.traits.noise_std)
             uncertainty = exception.uncertainty * common.size
             view = AveragedView(uncertainty, prediction, None, self.asked, self.traits)
-            view.belief, view.exception = self, exception
+            view.belief, view.exception, view.planned = self, exception, True
             return view
-        if self._posterior is None or self._coming is None or self._frame is None:
+        voices = self._voices
+        if voices is None or self._frame is None:
             return self._unknown()
         with one_thread:
-            seen = self._posterior.look(self._frame.place(self._at(point)), self._coming.places)
-            narrowing = self._awaited_now()
-            taken: Any = 0.0
+            seen = voices.look(self._frame.place(self._at(point)))
+            narrowing = self._awaited_now(voices)
+            taken: Array | None = None
             if narrowing is not None:
                 seen, taken = narrowing.narrow(seen)
-            prediction, labels = self._predict(seen)
+            prediction, labels = self._predict(voices, seen)
         uncertainty = prediction.std
         if narrowing is not None:
-            variance, narrowed = seen.variance[self._who], seen.narrowed[self._who]
-            whole = float(self._weights @ (self._spreads**2 * variance))
-            uncertainty *= sqrt(float(self._weights @ (self._spreads**2 * narrowed)) / max(whole, 1e-300))
+            uncertainty *= voices.narrowed(seen)
         view = AveragedView(uncertainty, prediction, None, self.asked, self.traits)
         view.belief, view.seen, view.taken, view.mixture = self, seen, taken, labels
         return view
@@ -268,70 +230,56 @@ class Averaged(LabelledRows):
         answer = float(np.quantile(self._labels, self.level)) if self._labels else 0.0
         return Prediction(answer, inf, self.traits.noise_std)
 
-    def _awaited_now(self) -> Narrowing | None:
+    def _awaited_now(self, voices: Voices) -> Narrowing | None:
         """What the labels awaited narrow, computed when first needed."""
         if self._stale:
-            assert self._posterior is not None
-            assert self._coming is not None
             assert self._frame is not None
             counted = self._awaited[-MOST_AWAITED:]
             narrowing = None
             if counted:
                 places = self._frame.place(np.array([one.row for one in counted]))
                 ratios = np.array([self._ratio(one.noise_std) for one in counted])
-                narrowing = Narrowing(self._posterior, self._coming, places, ratios)
+                narrowing = Narrowing(voices.posterior, voices.coming, places, ratios)
             self._narrowing, self._stale = narrowing, False
         return self._narrowing
 
-    def _predict(self, seen: Look) -> tuple[Prediction, Mixture]:
+    def _predict(self, voices: Voices, seen: Look) -> tuple[Prediction, Mixture]:
         """The prediction, given the labels told, and the distribution of a label there."""
-        assert self._posterior is not None
-        centres = self._posterior.centres(seen)[self._targets, self._who]
-        variance = seen.variance[self._who]
-        labels = self._mixture(centres, self._spreads * np.sqrt(variance + self._noise))
-        of_f = self._mixture(centres, self._spreads * np.sqrt(variance)).quantiles()
-        std = (of_f[7] - of_f[3]) / 2.0
-        answer = labels.quantile(self.level)
-        prediction = Prediction(answer, std, self.traits.noise_std, of_f, labels.quantiles())
-        return prediction, labels
-
-    def _mixture(self, centres: Array, spreads: Array) -> Mixture:
-        """The average of the components, in label units."""
-        assert self._posterior is not None
-        scale, first = self._posterior.scale, self._tamed
-        values = centres[:, None] + spreads[:, None] * self._nodes
-        values[:first] *= scale.std
-        values[:first] += scale.centre
-        values[first:] = scale.tamed(values[first:])
-        return Mixture(values, self._weights)
+        of_f, labels = voices.claims(seen)
+        those, these = of_f.quantiles(), labels.quantiles()
+        std = (those[7] - those[3]) / 2.0
+        answer = these[5] if self.level == EVEN else labels.quantile(self.level)
+        return Prediction(answer, std, self.traits.noise_std, those, these), labels
 
     def predict(self, point: Any) -> Prediction:
         """The answer and its quantiles, given the labels told."""
-        if self._posterior is None or self._frame is None:
+        voices = self._voices
+        if voices is None or self._frame is None:
             return self._first_answer()
         common = self._common_now()
         if common is not None:
             return common.predict(common.look(point), self.traits.noise_std)
         with one_thread:
-            place = self._frame.place(self._at(point))
-            return self._predict(self._posterior.look(place, self._posterior.places[:0]))[0]
+            seen = voices.look(self._frame.place(self._at(point)))
+            return self._predict(voices, seen)[0]
 
     def rank(
         self, point: Any, y: float, noise_std: float | None = None, age: int = 0
     ) -> tuple[float, float] | None:
-        """The probability of a label below y there, and of y itself; None before the third label."""
-        if self._posterior is None or self._frame is None:
+        """The probability of a label below y there, and of y itself.
+
+        None before the third label, and while it is open whether most labels are one value: then a label of
+        another kind must refute nothing.
+        """
+        voices = self._voices
+        if voices is None or self._frame is None or may_be_common(self._labels):
             return None
         common = self._common_now()
         if common is not None:
             return common.rank(point, y)
         with one_thread:
             place = self._frame.place(self._at(point, self._arrived(age)))
-            seen = self._posterior.look(place, self._posterior.places[:0])
-            centres = self._posterior.centres(seen)[self._targets, self._who]
-            spreads = self._spreads * np.sqrt(seen.variance[self._who] + self._ratio(noise_std) * self._noise)
-            targets = self._posterior.scale.targets(np.array([y]))[self._targets, 0]
-        share = float(self._weights @ below((targets - centres) / spreads, self._degrees))
+            share = voices.below(voices.look(place), y, self._ratio(noise_std))
         return min(share, 1.0), 0.0  # rounding may lead beyond 1
 
     def _split(self, places: Array, y: Array, ratios: Array) -> int:
@@ -354,21 +302,15 @@ class Averaged(LabelledRows):
         """What a label would take off the errors; docs/value.md derives it."""
         if view.exception is not None and self._common is not None:
             return self._common.saving(view.exception, view.prediction)
-        seen, coming, posterior = view.seen, self._coming, self._posterior
-        if seen is None or coming is None or posterior is None:
+        seen, voices = view.seen, self._voices
+        if seen is None or voices is None:
             return UNKNOWN if self.asked < ENOUGH_TO_FIT else COMING
         ratio = 1.0 if noise_std == self.traits.noise_std else self._ratio(noise_std)
         with one_thread:
-            narrowed = seen.narrowed[self._who]
-            spread = narrowed + ratio * self._noise
-            here = self._scales @ std_drop(narrowed, narrowed**2 / spread)
-            reach = (coming.reach(seen, posterior) - view.taken)[self._who]
-            ahead = self._ahead
-            if self._narrowing is not None:
-                ahead = ErrorsAhead.of(ahead.rates, self._narrowing.coming[self._who], self._noise)
-            later, later_labels = ahead.saved(reach * reach / spread[:, None])
+            ahead = voices.ahead if self._narrowing is None else voices.given(self._narrowing.coming)
+            here, later, later_labels = voices.saved(seen, view.taken, ratio, ahead)
             outright = view.mixture.error(view.prediction.mean, self.level)
-            return Saving(float(here), later, self._lesson * ahead.error, inf, outright, later_labels)
+        return Saving(here, later, self._lesson * ahead.error, inf, outright, later_labels)
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -382,11 +324,8 @@ class Averaged(LabelledRows):
                 self._coming = Coming(posterior, posterior.places[:0])
             else:
                 place = self._frame.place(self._at(point, self._kept_at))
-                coming.add(posterior.look(place, posterior.places[:0]), posterior)
-                if len(stay) < len(coming.places):
-                    coming.keep(stay, posterior)
-            self._stale = True
-            self._slopes()
+                coming.add(posterior.look(place, posterior.places[:0]), stay, posterior)
+            self._watch()
         self._follow()
 
     def _renew(self) -> None:
@@ -394,8 +333,7 @@ class Averaged(LabelledRows):
         if self._posterior is not None and self._frame is not None and moving:
             with one_thread:
                 self._coming = Coming(self._posterior, self._frame.place(self._kept_rows()))
-                self._stale = True
-                self._slopes()
+                self._watch()
 
     def _await(self) -> None:
         self._stale = True
@@ -449,7 +387,7 @@ class Averaged(LabelledRows):
 
     def fit_job(self) -> dict[str, Any]:
         """The labels told so far, their points and noises, and the moments of the arrivals."""
-        return {**self._job(MOST_LABELS), "noise_std": self.noise_std}
+        return {**self._job(self._even_part(MOST_LABELS)), "noise_std": self.noise_std}
 
     @classmethod
     def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
@@ -508,9 +446,10 @@ class Averaged(LabelledRows):
 
     def _noise_between(self) -> list[float]:
         """Between which noises four fifths of the weight lie."""
-        stds = self._spreads * np.sqrt(self._noise) * self._units()
+        assert self._voices is not None
+        stds, weights = self._voices.noise_stds, self._voices.weights
         order = np.argsort(stds, kind="stable")
-        places = np.searchsorted(np.cumsum(self._weights[order]), NOISE_RANGE)
+        places = np.searchsorted(np.cumsum(weights[order]), NOISE_RANGE)
         ends: list[float] = stds[order][np.minimum(places, len(order) - 1)].tolist()
         return ends
 

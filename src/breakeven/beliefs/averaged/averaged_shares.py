@@ -201,7 +201,7 @@ class AveragedShares(LabelledRows):
         prediction = self._predict(seen)
         uncertainty = prediction.std / sqrt(1.0 + len(self._awaited) / (self.labels + 1.0))
         view = SharesView(uncertainty, prediction, None, self.asked, self.traits)
-        view.belief, view.seen = self, seen
+        view.belief, view.seen, view.planned = self, seen, True
         return view
 
     def predict(self, point: Any) -> Prediction:
@@ -297,10 +297,10 @@ class AveragedShares(LabelledRows):
             return
         used, counts = even_parts(np.array(self._labels[: self._seen]), MOST_YES_NO)
         y = np.array([self._labels[i] for i in used])
-        ratios = np.array([max(self._ratio(self._noises[i]), 1.0) for i in used]) / counts
+        ratios = np.array([max(self._ratio(self._noises[i]), 1.0) for i in used])
         with one_thread:
             places = self._frame.place(np.array([self._rows[i] for i in used]))
-            self._odds = Odds(self._members, self._frame, places, y, ratios)
+            self._odds = Odds(self._members, self._frame, places, y, ratios, counts)
 
     def _grow(self) -> None:
         """All labels are taken in anew, which costs their cube: so, of many, only every few percent."""
@@ -323,7 +323,7 @@ class AveragedShares(LabelledRows):
 
     def fit_job(self) -> dict[str, Any]:
         """The labels told so far, their points and noises, and the moments of the arrivals."""
-        return self._job(MOST_YES_NO)
+        return self._job(even_parts(np.array(self._labels), MOST_YES_NO)[0])
 
     @classmethod
     def fit(cls, job: dict[str, Any], random: "np.random.Generator") -> dict[str, Any]:
@@ -331,6 +331,8 @@ class AveragedShares(LabelledRows):
         dim = job["dim"]
         X, y = np.frombuffer(job["X"]).reshape(-1, dim + 1), np.frombuffer(job["y"])
         ratios = np.maximum(np.frombuffer(job["ratios"]), 1.0)
+        used, _ = even_parts(y, MOST_YES_NO)
+        X, y, ratios = X[used], y[used], ratios[used]
         with one_thread:
             frame = Moments.of(job["moments"], dim).frame(job["clock"])
             places = frame.place(X)
@@ -339,7 +341,7 @@ class AveragedShares(LabelledRows):
                 start = None if job["axes"] is None else np.array(job["axes"])
                 axes = fitted_axes(places, y, ratios, frame, start)
                 frame = frame._replace(axes=np.vstack([frame.axes, axes]))
-            some = spread(len(y), SEEN_FIRST)
+            some, _ = even_parts(y, SEEN_FIRST)
             members = all_members(len(frame.axes))
             weights = Odds(members, frame, places[some], y[some], ratios[some]).weights
         most = min(MOST_MEMBERS, max(2, MEMBERS_TIMES_LABELS // len(y)))

@@ -4,6 +4,7 @@ Notation as in `posterior`. For an arrival kept, `explained` is k·K⁻¹k: what
 mean is counted. A label awaited narrows what it reaches like one told, but moves no mean and no weight.
 """
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -25,17 +26,23 @@ class Coming:
         self.explained = explained
         self.survey(posterior)
 
-    def keep(self, which: list[int], posterior: Posterior) -> None:
-        """Go on with some of them."""
-        self.places, self.k, self.explained = self.places[which], self.k[:, which], self.explained[:, which]
-        self.survey(posterior)
+    def part(self, which: Array) -> "Coming":
+        """The same arrivals for some of the members, to be looked at only."""
+        if len(which) == len(self.k):
+            return self
+        part = copy(self)
+        part.k, part.open, part.variance = self.k[which], self.open[which], self.variance[which]
+        return part
 
-    def add(self, look: Look, posterior: Posterior) -> None:
-        """One more, which was just looked at."""
+    def add(self, look: Look, stay: list[int], posterior: Posterior) -> None:
+        """One more, which was just looked at; of all with it, only these stay."""
         self.places = np.vstack([self.places, look.place])
         self.k = np.concatenate([self.k, look.k[:, None, :]], axis=1)
         explained = np.einsum("mi,mi->m", look.k, look.reached)
         self.explained = np.concatenate([self.explained, explained[:, None]], axis=1)
+        if len(stay) < len(self.places):
+            self.places, self.k = self.places[stay], self.k[:, stay]
+            self.explained = self.explained[:, stay]
         self.survey(posterior)
 
     def tell(self, look: Look, pivot: Array) -> None:
@@ -58,38 +65,37 @@ class Coming:
 
 
 class ErrorsAhead(NamedTuple):
-    """What every component of an average has at stake at each arrival kept, until the next label.
+    """What every member has at stake at each arrival kept, until the next label.
 
-    `rates` turn a unit of a component's scale into errors, weights included. `std` is that of f there, and
-    `label_std` that of a label; `error` is the expected error there, on average.
+    `rates` turn a unit of a member's scale into errors, weights included. `variances` are those of f there
+    and of a label, and `stds` their roots; `error` is the expected error of labels there, on average.
     """
 
     rates: Array
-    variance: Array
-    std: Array
-    label_variance: Array
-    label_std: Array
+    variances: Array
+    stds: Array
     error: float
 
     @staticmethod
     def of(rates: Array, variance: Array, noise: Array) -> "ErrorsAhead":
-        """The stakes at these variances of f, in units of each component's scale."""
-        labels = variance + noise[:, None]
-        std, label_std = np.sqrt(variance), np.sqrt(labels)
-        error = float(np.einsum("cr,cr->", rates, label_std)) / max(rates.shape[1], 1)
-        return ErrorsAhead(rates, variance, std, labels, label_std, error)
+        """The stakes at these variances of f, in units of each member's scale."""
+        variances = np.array([variance, variance + noise[:, None]])
+        stds = np.maximum(np.sqrt(variances), LEAST_STD)
+        error = float(np.einsum("mr,mr->", rates, stds[1])) / max(rates.shape[1], 1)
+        return ErrorsAhead(rates, variances, stds, error)
 
     def saved(self, gone: Array) -> tuple[float, float]:
         """What comes off the expected error against f, and against labels, where so much variance goes.
 
         A std falls by gone / (std before + std after), which is exact also where little goes.
         """
+        gone = np.minimum(gone, self.variances[0])
+        both = np.sqrt(self.variances - gone)
+        both += self.stds
+        np.divide(self.rates * gone, both, out=both)
+        of_f, of_labels = both.reshape(2, -1).sum(axis=1).tolist()
         kept = max(gone.shape[1], 1)
-        gone = np.minimum(gone, self.variance)
-        stake = self.rates * gone
-        both = np.maximum(self.std + np.sqrt(self.variance - gone), LEAST_STD)
-        both_of_labels = self.label_std + np.sqrt(self.label_variance - gone)
-        return float((stake / both).sum()) / kept, float((stake / both_of_labels).sum()) / kept
+        return of_f / kept, of_labels / kept
 
 
 class Narrowing:

@@ -3,11 +3,12 @@
 Nothing is certain because it was equal so far. While one value c makes up all labels, or half of them and
 five at least, a label is c or an exception. Whether it is one is a yes/no question, which an averaged belief
 of its own answers; how large it is, the exceptions so far say. Before the first of these its size is unknown:
-then it is taken to matter, log-uniform between the price of a label and that price for a hundred arrivals.
-So of a stream of equal labels some dozens are bought, whatever a label costs.
+then it may be anything from a hundredth to a hundred times the price of a label, log-uniform. So of a stream
+of equal labels some dozens are bought, whatever a label costs: docs/yes-no.md says how many.
 """
 
 from collections import Counter
+from functools import lru_cache
 from math import inf, log
 from typing import Any
 
@@ -23,7 +24,10 @@ from breakeven.values import Prediction, Saving, View, counted
 
 ENOUGH_ALIKE = 5  # labels of one value, where there are others
 ATOMS = 50  # nodes that stand for the common value, so that quantiles keep its edges
-FORESEEN = 100.0  # arrivals that an exception may matter to before one was seen
+LEAST_SIZE, MOST_SIZE = 0.01, 100.0  # an exception before one was seen, in prices of a label
+LOG_SIZES = log(MOST_SIZE / LEAST_SIZE)  # sizes are log-uniform
+USUAL_SIZE = (MOST_SIZE - LEAST_SIZE) / LOG_SIZES  # their mean
+MOST_PLANNED = 2048  # labels that are planned ahead, at most
 
 
 def rounded(y: float) -> float:
@@ -44,6 +48,18 @@ def common_label(labels: list[float]) -> float | None:
     return value if common else None
 
 
+def may_be_common(labels: list[float]) -> bool:
+    """Whether it is still open if one value is that common: half of the labels have it, but fewer than five.
+
+    >>> may_be_common([0.0, 0.0, 3.0]), may_be_common([0.0] * 5 + [3.0]), may_be_common([1.0, 2.0, 3.0])
+    (True, False, False)
+    """
+    if not 2 <= len(labels) < 2 * ENOUGH_ALIKE - 1:
+        return False
+    count = Counter(map(rounded, labels)).most_common(1)[0][1]
+    return 2 <= count < ENOUGH_ALIKE and 2 * count >= len(labels) and count < len(labels)
+
+
 class FirstException(RowStakes, frozen=True, gc=False):
     """What a label saves while all were equal: an exception would matter, but nobody knows how much.
 
@@ -53,17 +69,69 @@ class FirstException(RowStakes, frozen=True, gc=False):
     share: float = 0.5  # the chance of an exception here
     yes_no: bool = False
 
+    def now(self, *, labels: bool, price: float) -> float:
+        """The error expected here."""
+        return self.share * USUAL_SIZE * price
+
     def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
-        """What the label takes off, here and at the arrivals `left`."""
-        ahead = min(left + 1.0, FORESEEN)
-        size = price * max(ahead - 1.0, 1.0) / log(max(ahead, 3.0))
-        unknown = self._sized(size, int(ahead), price)
-        return max(unknown, self._sized(1.0, left, price)) if self.yes_no else unknown
+        """What the label takes off at the arrivals `left`."""
+        equal = 0.5 / self.share - 1.0 + self.alike[0][1]
+        worth = price * worth_of_looking(equal, left)
+        if self.yes_no:
+            worth = max(worth, self._sized(1.0, left, price))
+        return worth - self.now(labels=labels, price=price)
 
     def _sized(self, size: float, left: int, price: float) -> float:
         """The same if exceptions are known to be of this size."""
         sized = RowStakes(0.0, 0.0, 0.0, inf, 0.0, None, self.alike, self.told, size, size)
         return self.share * size + sized.over(left, lessons=True, price=price)
+
+
+class FewExceptions(RowStakes, frozen=True, gc=False):
+    """What a label saves once there were exceptions: how large they are, these say, and half of a usual one.
+
+    One small exception is no proof that all are small.
+    """
+
+    seen: int = 1
+    size: float = 1.0  # how far they are off, on average
+
+    def _larger(self, price: float) -> float:
+        """By how much exceptions are taken to be larger than those seen."""
+        return (self.seen + 0.5 * USUAL_SIZE * price / self.size) / (self.seen + 0.5)
+
+    def now(self, *, labels: bool, price: float) -> float:
+        """The error expected here."""
+        return self.outright * self._larger(price)
+
+    def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
+        """What the label takes off at the arrivals `left`: as if the label were cheaper by that much."""
+        larger = self._larger(price)
+        return larger * super().over(left, lessons=lessons, labels=labels, price=price / larger)
+
+
+@lru_cache(maxsize=1 << 10)
+def worth_of_looking(equal: float, left: int) -> float:
+    """How many times its price a label is worth after so many equal ones, with so many arrivals left.
+
+    The plan: buy up to j labels, until the first exception. That tells the size M of exceptions and their
+    share q = 1½/(labels + 1), and the rest costs min(price, qM) each; without an exception the rest is taken
+    to be equal, and costs qM with q = ½/(labels + 1) and M unknown. The best j is compared with j = 0.
+
+    >>> worth_of_looking(10.0, 500) > 1.0 > worth_of_looking(100.0, 500)
+    True
+    """
+    rest = left + 1.0
+    j = np.arange(1.0, min(rest, MOST_PLANNED) + 1.0)
+    chance = 0.5 / (equal + j)  # that the j-th is the first exception, if none came before
+    none = np.cumprod(1.0 - chance)
+    first = np.append(1.0, none[:-1]) * chance
+    share = 1.5 / (equal + j + 1.0)
+    pays = np.clip(1.0 / share, LEAST_SIZE, MOST_SIZE)  # the size from which everyone is labelled
+    each = (share * (pays - LEAST_SIZE) + np.log(MOST_SIZE / pays)) / LOG_SIZES
+    costs = np.cumsum(first * (j + (rest - j) * each))
+    costs += none * (j + (rest - j) * USUAL_SIZE * 0.5 / (equal + j + 1.0))
+    return 1.0 + rest * USUAL_SIZE * 0.5 / (equal + 1.0) - float(costs.min())
 
 
 class CommonLabel:
@@ -119,11 +187,11 @@ class CommonLabel:
     def _labels(self, share: float) -> Mixture:
         """The distribution of a label; before the first exception all of it is the common value."""
         if not len(self.others):
-            return Mixture(np.full((1, 1), self.value), np.ones(1), np.ones(1))
+            return Mixture(np.full(1, self.value), np.ones(1))
         others = len(self.others)
         nodes: Array = np.append(self.others, np.full(ATOMS, self.value))
         weights = np.repeat([share / others, (1.0 - share) / ATOMS], [others, ATOMS])
-        return Mixture(nodes[:, None], weights, np.ones(1))
+        return Mixture(nodes, weights)
 
     def rank(self, point: Any, y: float) -> tuple[float, float]:
         """The probability of a label below y, and of y itself."""
@@ -150,4 +218,7 @@ class CommonLabel:
         alarm = float(counted(self.value - self.others, self.level).mean())
         labels = self._labels(share)
         here = labels.error(prediction.mean, self.level)
-        return RowStakes(here, 0.0, 0.0, inf, here, None, stakes.alike, stakes.told, miss, alarm)
+        stakes_of = stakes.alike, stakes.told, miss, alarm
+        return FewExceptions(
+            here, 0.0, 0.0, inf, here, None, *stakes_of, seen=len(self.others), size=self.size
+        )

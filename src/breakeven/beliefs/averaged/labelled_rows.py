@@ -108,7 +108,8 @@ class LabelledRows(NumberRows):
 
     def _at(self, point: Any, time: int | None = None) -> Array:
         """A point with its time, now unless given."""
-        row: Array = np.append(point, float(self._clock if time is None else time))
+        row: Array = np.empty(self.dim + 1)
+        row[:-1], row[-1] = point, self._clock if time is None else time
         return row
 
     def _arrived(self, age: int) -> int:
@@ -328,9 +329,8 @@ class LabelledRows(NumberRows):
         part: list[int] = np.unique(np.linspace(0, self.labels - 1, most).round().astype(int)).tolist()
         return part
 
-    def _job(self, most: int) -> dict[str, Any]:
-        """The labels told so far, their points and noises, and the moments of the arrivals."""
-        used = self._even_part(most)
+    def _job(self, used: list[int]) -> dict[str, Any]:
+        """The labels at these places, their points and noises, and the moments of the arrivals."""
         axes = None if self._frame is None or len(self._frame.axes) < 2 else self._frame.axes[1, :-1].tolist()
         return {
             "dim": self.dim,

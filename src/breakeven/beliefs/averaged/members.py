@@ -8,6 +8,7 @@ time, the number of an arrival. It is endless, so that time does not matter, but
 world.
 """
 
+from functools import cached_property
 from math import sqrt
 from typing import Literal, NamedTuple
 
@@ -105,89 +106,171 @@ class Frame(NamedTuple):
 
 
 class Kernels:
-    """The kernels of some members, evaluated together: what they have in common is computed once."""
+    """The kernels of some members, evaluated together: what they have in common is computed once.
+
+    `between` works pair by pair: what it finds for two points is the same to the last bit, whichever others
+    are beside them. All that is kept rests on it. `column` is quick at one point, and for looking only.
+    """
 
     def __init__(self, members: list[Member], frame: Frame) -> None:
-        features = max(frame.features, 1e-12)
-        inverse = frame.axes**-2.0
-        self._apart = inverse / (2.0 * features)  # weights of squared differences, by family
-        along = inverse * frame.variation
-        self._along = along / np.maximum(along.sum(axis=1, keepdims=True), 1e-300)  # shares of features
-        self._trend = inverse / np.maximum(along.sum(axis=1, keepdims=True), 1e-300)
-        shapes = [SHAPES[member.shape] for member in members]
+        self._members, self._frame = members, frame
         self.noise = np.array([NOISES[member.noise] for member in members])
-        self._families = sorted({member.axes for member in members})
-        family = {axes: i for i, axes in enumerate(self._families)}
-        wanted = {(shape.profile, m.axes, shape.length) for shape, m in zip(shapes, members, strict=True)}
-        matern = sorted(one for one in wanted if one[0] == "matern")
-        gauss = sorted(one for one in wanted if one[0] == "gauss")
-        self._additive = sorted(one for one in wanted if one[0] == "additive")
-        order = [*matern, *self._additive, *gauss]
-        place = {key: i for i, key in enumerate(order)}
+        kinds = sorted(
+            {(member.shape, member.axes) for member in members}
+        )  # members that differ beside noise
+        kind = {key: i for i, key in enumerate(kinds)}
+        self._kind = np.array([kind[member.shape, member.axes] for member in members])
+        families = sorted({axes for _, axes in kinds})
+        family = {axes: i for i, axes in enumerate(families)}
+        self._axes = frame.axes.shape[1] - (MOVING not in families)  # time is last, and matters only to them
+        axes, variation = frame.axes[families, : self._axes], frame.variation[: self._axes]
+        inverse = axes**-2.0
+        self._apart = inverse / (2.0 * max(frame.features, 1e-12))  # weights of squared differences
+        along = inverse * variation
+        whole = np.maximum(along.sum(axis=1, keepdims=True), 1e-300)
+        self._slopes = inverse / whole
+        shapes = [SHAPES[shape] for shape, _ in kinds]
+        self._family = np.array([family[axes] for _, axes in kinds])
+        keys = [(one.profile, family[axes], one.length) for one, (_, axes) in zip(shapes, kinds, strict=True)]
+        matern, additive, gauss = (
+            sorted({key for key in keys if key[0] == profile}) for profile in ("matern", "additive", "gauss")
+        )
+        order = [*matern, *additive, *gauss]
         none = len(order)
-        keys = [(shape.profile, m.axes, shape.length) for shape, m in zip(shapes, members, strict=True)]
-        self._profile = np.array([place.get(key, none) for key in keys])
-        self._family = np.array([family[member.axes] for member in members])
+        self._profile = np.array([order.index(key) if key in order else none for key in keys])
         self._linear = np.array([[shape.linear] for shape in shapes])
         self._smooth = 1.0 - self._linear
-        self._level = np.where(self._profile[:, None] == none, 0.0, self._smooth)  # k(x, x) without trend
-        near = [(axes, length if profile == "matern" else 2.0 * length) for profile, axes, length in order]
-        near = near[: len(order) - len(gauss)]
-        self._near_of = [family[axes] for axes, _ in near]
-        self._near_by = np.array([sqrt(5.0) / length for _, length in near])[:, None]
-        self._gauss_of = [family[axes] for _, axes, _ in gauss]
+        level = np.where(self._profile[:, None] == none, 0.0, self._smooth)
+        self._level = level[self._kind]  # k(x, x) of every member without its trend, and what that adds
+        self._steep = (self._linear * self._slopes[self._family])[self._kind]
+        self._near_of = [place for _, place, _ in (*matern, *additive)]
+        near = [
+            length if profile == "matern" else 2.0 * length for profile, _, length in (*matern, *additive)
+        ]
+        self._near_by = np.array([sqrt(5.0) / length for length in near])[:, None]
+        self._gauss_of = [place for _, place, _ in gauss]
         self._gauss_by = np.array([-0.5 / length**2 for _, _, length in gauss])[:, None]
-        self._alone_of = [axes for _, axes, _ in self._additive]
-        reach = sqrt(2.0 / 5.0) * frame.axes
-        self._alone_by = np.array([1.0 / (length * reach[axes]) for _, axes, length in self._additive])
-        self._alone_by = self._alone_by.reshape(-1, 1, frame.axes.shape[1])
+        alone_of = [place for _, place, _ in additive]
+        lengths = sqrt(2.0 / 5.0) * np.array([length for _, _, length in additive])[:, None]
+        self._alone_by = (1.0 / (lengths * axes[alone_of]))[:, :, None]
+        self._alone = ALONE * (along / whole)[alone_of]  # shares of features
 
-    def column(self, points: Array, x: Array) -> Array:
-        """k between placed points, a row each, and one: a row for each member."""
-        return self._pairs(points - x, points, x[None])
+    def part(self, which: Array) -> "Kernels":
+        """Those of some of the members."""
+        part = Kernels([self._members[i] for i in which], self._frame)
+        part.noise = self.noise[which]
+        return part
 
-    def _pairs(self, apart: Array, points: Array, others: Array) -> Array:
-        """k of pairs of placed points, a row each, `apart` from each other: a row for each member."""
-        apart *= apart
-        squares = np.array([np.einsum("nd,d->n", apart, self._apart[axes]) for axes in self._families])
-        near, gauss = len(self._near_of), len(self._gauss_of)
-        profiles = np.empty((near + gauss + 1, len(apart)))
-        profiles[:near] = _matern(np.sqrt(squares[self._near_of]) * self._near_by)
-        np.exp(squares[self._gauss_of] * self._gauss_by, out=profiles[near : near + gauss])
-        profiles[-1] = 0.0
-        if self._additive:
-            steps = _matern(np.sqrt(apart) * self._alone_by)
-            together = profiles[near - len(steps) : near]
-            together *= 1.0 - ALONE
-            for one, step, axes in zip(together, steps, self._alone_of, strict=True):
-                one += ALONE * np.einsum("nd,d->n", step, self._along[axes])
-        kernels: Array = profiles[self._profile]
-        kernels *= self._smooth
-        trends = [np.einsum("nd,d->n", points * others, self._trend[axes]) for axes in self._families]
-        kernels += self._linear * np.array(trends)[self._family]
-        return kernels
+    def _features(self, points: Array) -> Array:
+        """The features that matter, a row each."""
+        return np.ascontiguousarray(points.T[: self._axes])
 
     def own(self, points: Array) -> Array:
         """k of each placed point with itself: a row for each member."""
-        squares = points * points
-        trends = np.array([np.einsum("nd,d->n", squares, self._trend[axes]) for axes in self._families])
-        own: Array = self._level + self._linear * trends[self._family]
+        features = self._features(points)
+        own: Array = self._level + np.einsum("md,dn->mn", self._steep, features * features)
         return own
+
+    def at(self, x: Array) -> Array:
+        """The same of one placed point."""
+        x = x[: self._axes]
+        at: Array = self._level[:, 0] + self._steep.dot(x * x)
+        return at
 
     def between(self, points: Array, others: Array) -> Array:
         """k between two sets of placed points: members × points × others."""
-        count, dim = points.shape
+        features, those = self._features(points)[:, :, None], self._features(others)[:, None, :]
+        count, axes = len(points), self._axes
         found: Array = np.empty((len(self.noise), count, len(others)))
-        few = max(1, PAIRS // max(count * dim, 1))
+        few = max(1, PAIRS // max(count * axes, 1))
         for start in range(0, len(others), few):
-            some = others[start : start + few]
-            apart = (points[:, None] - some).reshape(-1, dim)
-            pairs = self._pairs(apart, np.repeat(points, len(some), axis=0), np.tile(some, (count, 1)))
-            found[:, :, start : start + few] = pairs.reshape(len(self.noise), count, len(some))
+            some = those[:, :, start : start + few]
+            pairs = self._pairs((features - some).reshape(axes, -1), (features * some).reshape(axes, -1))
+            found[:, :, start : start + few] = pairs.reshape(len(pairs), count, -1)[self._kind]
         return found
 
+    def _pairs(self, apart: Array, products: Array) -> Array:
+        """k of pairs of placed points, by their differences and products: a row for each kind of member."""
+        near, gauss = len(self._near_of), len(self._gauss_of)
+        profiles = np.empty((near + gauss + 1, apart.shape[1]))
+        profiles[-1] = 0.0
+        squares = np.einsum("fd,dn->fn", self._apart, apart * apart)
+        _matern(np.sqrt(squares)[self._near_of] * -self._near_by, profiles[:near])
+        np.exp(squares[self._gauss_of] * self._gauss_by, out=profiles[near : near + gauss])
+        if len(self._alone):
+            steps = np.abs(apart) * -self._alone_by
+            _matern(steps, steps)
+            together = profiles[near - len(steps) : near]
+            together *= 1.0 - ALONE
+            together += np.einsum("ad,adn->an", self._alone, steps)
+        kernels: Array = profiles[self._profile]
+        kernels *= self._smooth
+        kernels += self._linear * np.einsum("fd,dn->fn", self._slopes, products)[self._family]
+        return kernels
 
-def _matern(q: Array) -> Array:
-    """The Matérn correlation of order 5/2 at √5 times a distance."""
-    correlation: Array = (1.0 + q + q * q / 3.0) * np.exp(-q)
-    return correlation
+    def column(self, points: Array, x: Array) -> Array:
+        """k between placed points, a row each, and one: a row for each member.
+
+        A few products of matrices: quickest where `points` lie in memory column after column.
+        """
+        lengths, bells, shares = self._matrices
+        families, steps = len(self._apart), len(lengths)
+        features, x = self._features(points), x[: self._axes]
+        apart = features - x[:, None]
+        distances = np.empty((lengths.shape[1], apart.shape[1]))
+        if len(distances) > families:
+            np.abs(apart, out=distances[families:])
+        apart *= apart
+        squares = self._apart.dot(apart)
+        np.sqrt(squares, out=distances[:families])
+        rows = np.empty((shares.shape[1], apart.shape[1]))
+        exponents, trends = rows[: steps + len(bells)], rows[steps + len(bells) :]
+        lengths.dot(distances, out=rows[:steps])
+        bells.dot(squares, out=exponents[steps:])
+        polynomials = _polynomials(rows[:steps])
+        np.exp(exponents, out=exponents)
+        rows[:steps] *= polynomials
+        (self._slopes * x).dot(features, out=trends)
+        column: Array = shares.dot(rows)[self._kind]
+        return column
+
+    @cached_property
+    def _matrices(self) -> tuple[Array, Array, Array]:
+        """What `column` multiplies with, to get from distances to exponents and from these to kinds.
+
+        Exponents are those of the Matérn kernels, of additive ones feature by feature, and of Gaussians; the
+        last rows to be shared out are the trends.
+        """
+        families, near, alone = len(self._apart), len(self._near_of), len(self._alone)
+        features = self._axes if alone else 0
+        steps, gauss = near + alone * features, len(self._gauss_of)
+        lengths, bells = np.zeros((steps, families + features)), np.zeros((gauss, families))
+        lengths[np.arange(near), self._near_of] = -self._near_by[:, 0]
+        bells[np.arange(gauss), self._gauss_of] = self._gauss_by[:, 0]
+        profiles = np.zeros((near + gauss + 1, steps + gauss + families))  # the last is 0
+        profiles[:near, :near] = np.eye(near)
+        profiles[near:-1, steps : steps + gauss] = np.eye(gauss)
+        for i in range(alone):
+            rows = slice(near + i * features, near + (i + 1) * features)
+            lengths[rows, families:] = np.diag(-self._alone_by[i, :, 0])
+            profiles[near - alone + i] *= 1.0 - ALONE
+            profiles[near - alone + i, rows] = self._alone[i]
+        shares = self._smooth * profiles[self._profile]
+        shares[np.arange(len(shares)), steps + gauss + self._family] = self._linear[:, 0]
+        return lengths, bells, shares
+
+
+def _matern(exponents: Array, out: Array) -> None:
+    """The Matérn correlation of order 5/2 at −√5 times a distance, which may be written over."""
+    polynomials = _polynomials(exponents)
+    np.exp(exponents, out=out)
+    out *= polynomials
+
+
+def _polynomials(exponents: Array) -> Array:
+    """1 + q + q²/3 at −q."""
+    polynomials = exponents / 3.0
+    polynomials -= 1.0
+    polynomials *= exponents
+    polynomials += 1.0
+    return polynomials

@@ -8,7 +8,8 @@ the variance k(x, x) − k·Gk.
 The approximation is too cautious where one answer is rare. For the constant alone the exact answer is known,
 (yes + ½)/(n + 1), and so is its evidence: what the approximation adds to the evidence there is taken off
 everywhere. And every member expects, on average over the points labelled, that same share of yeses: its log
-odds are moved by as much as that takes.
+odds are moved by as much as that takes. So of many labels the commoner kind may be thinned: members learn
+where yeses are from those that are left, and how many there are from all.
 """
 
 from math import inf, lgamma, log, pi
@@ -34,23 +35,34 @@ class OddsLook(NamedTuple):
     reached: Array  # Gk
     mean: Array
     variance: Array
+    labels: Array  # how many labels there would say as much as all labels do
 
 
 class Odds:
     """The members, the yes/no labels told as they see them, and their weights. The first is the constant."""
 
-    def __init__(self, members: list[Member], frame: Frame, places: Array, y: Array, ratios: Array) -> None:
+    def __init__(
+        self,
+        members: list[Member],
+        frame: Frame,
+        places: Array,
+        y: Array,
+        ratios: Array,
+        counts: Array | None = None,
+    ) -> None:
         self.kernels = Kernels(members, frame)
         self.places = places
         self._scale = np.array([0.0 if one.shape == 0 else AMPLITUDES_OF_ODDS[one.noise] for one in members])
         K = self._scale[:, None, None] * self.kernels.between(places, places) + CONSTANT_VARIANCE
-        self._find_modes(K, y, 1.0 / ratios)
-        self.yes, self.no = float((y / ratios).sum()), float(((1.0 - y) / ratios).sum())
-        known = self.yes + self.no
-        self.constant = (self.yes + 0.5) / (known + 1.0)
-        exact = _log_beta(self.yes + 0.5, self.no + 0.5) - _log_beta(0.5, 0.5)
+        seen = 1.0 / ratios
+        told = seen if counts is None else seen * counts
+        self._find_modes(K, y, seen)
+        used, self.told = _yes_and_no(y, seen), _yes_and_no(y, told)
+        self.constant = (self.told[0] + 0.5) / (sum(self.told) + 1.0)
+        exact = _log_beta(used[0] + 0.5, used[1] + 0.5) - _log_beta(0.5, 0.5)
         self.evidence: Array = self._evidence - self._evidence[0] + exact
-        self._shift = self._calibrated(self.look(places), 1.0 / ratios)
+        self._thinned = _thinned(used[1], self.told[1]) - _thinned(used[0], self.told[0])
+        self._shift = self._calibrated(self.look(places), told)
         scores = self.evidence + np.array([log_prior(one) for one in members])
         weights = np.exp(scores - scores.max())
         self.weights: Array = weights / weights.sum()
@@ -82,7 +94,7 @@ class Odds:
 
     def _calibrated(self, look: OddsLook, counts: Array) -> Array:
         """What to add to the log odds of each member, so that it expects as many yeses as were told."""
-        shift = np.zeros((len(look.mean), 1))
+        shift = np.full((len(look.mean), 1), -self._thinned)
         shrunk = _shrunk(look)
         weights = counts / counts.sum()
         for _ in range(MOST_STEPS):
@@ -100,8 +112,11 @@ class Odds:
         k = self._scale[:, None, None] * k + CONSTANT_VARIANCE
         reached = np.matmul(k, self._G)
         own = self._scale[:, None] * self.kernels.own(places) + CONSTANT_VARIANCE
-        variance = np.maximum(own - np.einsum("mri,mri->mr", k, reached), 0.0)
-        return OddsLook(places, k, reached, np.einsum("mri,mi->mr", k, self._pull), variance)
+        variance = np.maximum(own - np.einsum("mri,mri->mr", k, reached), 1e-9 * own)
+        mean = np.einsum("mri,mi->mr", k, self._pull)
+        p = 1.0 / (1.0 + np.exp(self._thinned - mean))
+        told = (1.0 / variance - 1.0 / own) / np.maximum(p * (1.0 - p), 1e-12)
+        return OddsLook(places, k, reached, mean, variance, np.clip(told, 0.0, sum(self.told)))
 
     def shares(self, look: OddsLook) -> Array:
         """The probability of a yes, for members and points; that of the constant is exact."""
@@ -110,10 +125,13 @@ class Odds:
         return shares
 
     def variances(self, look: OddsLook, shares: Array) -> Array:
-        """The variance of each probability; that of the constant is exact."""
-        doubt = shares * (1.0 - shares)
-        variances: Array = doubt * doubt * look.variance / (1.0 + doubt * look.variance)
-        variances[0] = doubt[0] / (self.yes + self.no + 2.0)
+        """The variance of each probability: that of a Beta which has seen as many labels, as for a constant.
+
+        The log odds of something rare may be very low, and are wide; but its probability cannot be much
+        above one over the number of labels that were noes.
+        """
+        variances: Array = shares * (1.0 - shares) / (look.labels + 2.0)
+        variances[0] = shares[0] * (1.0 - shares[0]) / (sum(self.told) + 2.0)
         return variances
 
     def covariances(self, here: OddsLook, there: OddsLook) -> Array:
@@ -146,6 +164,15 @@ def _shrunk(look: OddsLook) -> Array:
     """Log odds whose probability is the mean of that of normal log odds, by MacKay's approximation."""
     shrunk: Array = look.mean / np.sqrt(1.0 + pi / 8.0 * look.variance)
     return shrunk
+
+
+def _yes_and_no(y: Array, weights: Array) -> tuple[float, float]:
+    return float((y * weights).sum()), float(((1.0 - y) * weights).sum())
+
+
+def _thinned(used: float, told: float) -> float:
+    """By how much log odds are off where so many labels of one kind stand for all that were told."""
+    return log(told / used) if used > 0.0 else 0.0
 
 
 def _odds(share: float) -> float:

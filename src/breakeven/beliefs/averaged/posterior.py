@@ -14,12 +14,14 @@ Where the noise is known, a member says the amplitude s² instead, everything is
 as they are, and a member is believed by its evidence: log Z = −½ (log|K| + log H + z·Pz/s² + (n−1) log s²).
 """
 
+from copy import copy
 from math import inf, log, pi
 from typing import NamedTuple
 
 import numpy as np
 
 from breakeven.beliefs.averaged.members import AMPLITUDES, Frame, Kernels, Member, log_prior
+from breakeven.beliefs.gp import blas
 from breakeven.errors.expect import Array
 
 PLAIN, TAMED = 0, 1  # the two targets
@@ -28,6 +30,7 @@ TAMED_FROM = 8  # labels below which their tails cannot be seen
 LUCK = 2.0  # errors of a constant that are added to those of every member
 TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent
 ABOVE_ZERO = 1e-300
+LEAST_KNOWN_NOISE = 1e-7  # of the variance of f: less is lost in the rounding of an inverse
 HALVED_FROM = 200  # labels from which reading only half of an inverse is faster
 LEAST_SCALE = 0.5  # of a part of the labels, over that of all: a few that happen to be equal prove nothing
 SCALE_RANGE = 2.0 * log(100.0)  # the range of log s² before any label, where one world is weighed against two
@@ -62,7 +65,9 @@ class LabelScale(NamedTuple):
 
     def tamed(self, z: Array) -> Array:
         """Labels whose tamed targets these are."""
-        labels: Array = self.centre + self.spread * np.sinh(np.clip(z, -self.farthest, self.farthest))
+        labels: Array = self.centre + self.spread * np.sinh(
+            np.minimum(np.maximum(z, -self.farthest), self.farthest)
+        )
         return labels
 
 
@@ -106,7 +111,7 @@ class Posterior:
         self.amplitudes: Array | None = None
         if known is not None:
             self.amplitudes = known.amplitudes(members)
-            self.kernels.noise = (known.noise_std / self.amplitudes) ** 2
+            self.kernels.noise = np.maximum((known.noise_std / self.amplitudes) ** 2, LEAST_KNOWN_NOISE)
         self.prior = np.array([log_prior(member) for member in members])
         self.places, self.ratios = places, ratios
         K = self.kernels.between(places, places)
@@ -121,9 +126,9 @@ class Posterior:
 
     def pivot(self, look: Look, ratio: float) -> Array:
         """The variance of a label at a point just looked at, before the mean is counted."""
-        pivot = self.kernels.own(look.place[None])[:, 0] + ratio * self.kernels.noise
+        pivot = self.kernels.at(look.place) + ratio * self.kernels.noise
         pivot -= np.einsum("mi,mi->m", look.k, look.reached)
-        return pivot
+        return np.maximum(pivot, ratio * self.kernels.noise)  # but for rounding it never is below
 
     def grow(self, look: Look, ratio: float) -> None:
         """One more label at a point just looked at, of this noise relative to others."""
@@ -145,11 +150,11 @@ class Posterior:
         count = len(y)
         self.scale = LabelScale.of(y)
         targets = self.scale.targets(y)
-        self.ones: Array = self.inverse.sum(axis=2)
+        found = self._solutions(np.vstack([np.ones(count), targets]))
+        self.ones: Array = found[0]
         self.certain = self.ones.sum(axis=1)  # H
         self.means = np.einsum("mi,ti->tm", self.ones, targets) / self.certain
-        solved = np.matmul(self.inverse, targets.T).transpose(2, 0, 1)
-        self.pulls = solved - self.means[:, :, None] * self.ones  # Pz
+        self.pulls = found[1:] - self.means[:, :, None] * self.ones  # Pz
         quadratic = np.einsum("tmi,ti->tm", self.pulls, targets)
         self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / (count - 1))  # ŝ
         diagonal = np.einsum("mii->mi", self.inverse) - self.ones**2 / self.certain[:, None]
@@ -181,18 +186,36 @@ class Posterior:
         evidence -= (count - 1) * np.log(spread)
         return np.stack([self.prior + evidence, np.full(len(evidence), -inf)])
 
+    def _solutions(self, columns: Array) -> Array:
+        """K⁻¹ times each of these, for each member: columns × members × labels."""
+        if self.labels < HALVED_FROM:
+            return np.ascontiguousarray(np.matmul(self.inverse, columns.T).transpose(2, 0, 1))
+        return np.array([self._solved(np.tile(column, (len(self.members), 1))) for column in columns])
+
     def _weigh(self, scores: Array) -> None:
         weights = np.exp(scores - scores.max())
         self.weights: Array = weights / weights.sum()  # targets × members
 
+    def part(self, which: Array) -> "Posterior":
+        """Some of the members, to be looked at only: what is told is told to all."""
+        if len(which) == len(self.members):
+            return self
+        part = copy(self)
+        part.members, part.kernels = [self.members[i] for i in which], self.kernels.part(which)
+        part.inverse, part.ones, part.certain = self.inverse[which], self.ones[which], self.certain[which]
+        part.means, part.pulls = self.means[:, which], self.pulls[:, which]
+        return part
+
     def look(self, place: Array, kept: Array) -> Look:
         """What is known at a placed point; `kept` are the placed arrivals that stand for those to come."""
-        both = self.kernels.column(np.vstack([self.places, kept]), place)
-        k, coming = both[:, : self.labels], both[:, self.labels :]
-        k = np.ascontiguousarray(k)
+        return self.seen(place, self.kernels.between(np.vstack([self.places, kept]), place[None])[:, :, 0])
+
+    def seen(self, place: Array, column: Array) -> Look:
+        """The same where k is known: of the labels' points and, behind these, of the arrivals kept."""
+        k, coming = np.ascontiguousarray(column[:, : self.labels]), column[:, self.labels :]
         reached = self._solved(k)
         opened = 1.0 - np.einsum("mi,mi->m", self.ones, k)
-        variance = self.kernels.own(place[None])[:, 0] - np.einsum("mi,mi->m", k, reached)
+        variance = self.kernels.at(place) - np.einsum("mi,mi->m", k, reached)
         variance = np.maximum(variance + opened * opened / self.certain, 0.0)
         return Look(place, k, reached, opened, variance, variance, coming)
 
@@ -201,10 +224,8 @@ class Posterior:
         if self.labels < HALVED_FROM:
             solved: Array = np.matmul(self.inverse, k[:, :, None])[:, :, 0]
             return solved
-        from scipy.linalg.blas import dsymv  # slow to import
-
-        some = [dsymv(1.0, one.T, column, lower=1) for one, column in zip(self.inverse, k, strict=True)]
-        return np.array(some)
+        pairs = zip(self.inverse, k, strict=True)
+        return np.array([blas.dsymv(1.0, one.T, column, lower=1) for one, column in pairs])
 
     def centres(self, look: Look) -> Array:
         """The means of both targets at a point: targets × members."""

@@ -48,7 +48,8 @@ class Moments:
         apart = point - self.mean
         self.mean = self.mean + apart / self.count
         self.squares = self.squares + apart * (point - self.mean)
-        self.truths = self.truths & ((point == 0.0) | (point == 1.0))
+        if self.truths.any():
+            self.truths = self.truths & ((point == 0.0) | (point == 1.0))
 
     def plain(self) -> dict[str, Any]:
         """As plain data."""

@@ -20,6 +20,7 @@ from breakeven.beliefs.types.across_types import (
     checked_prior,
     fit_across,
     learning_job,
+    noise_between,
     search,
     search_job,
 )
@@ -315,6 +316,8 @@ class TypeMeans(TypeBelief):
         """How many types were seen, what was found in their labels, and what was learnt across them."""
         given = {name: value for name, value in self.config().items() if value is not None}
         given |= self._found or {}
+        if (between := noise_between(given)) is not None:
+            given["noise_between"] = between
         if self.across.fitted_at:
             given |= {"prior_mean": self.across.prior.mean, "prior_std": self.across.prior.std}
         return {**given, "types": len(self._tallies)}

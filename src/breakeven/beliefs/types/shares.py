@@ -151,7 +151,7 @@ class TypeShares(TypeBelief):
             spread = theory.confidence_spread(LABEL_STD, labels, self.delta)
             radius = sqrt(spread / weight) if weight else inf
             view = ShareView(radius, self.predict(point), tally.arrivals + 1, tally.asked, self.traits)
-        view.tally, view.belief = tally, self
+        view.tally, view.belief, view.planned = tally, self, True
         return view
 
     def predict(self, point: Any) -> Prediction:

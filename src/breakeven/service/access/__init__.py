@@ -1,6 +1,8 @@
-"""Who may do what: tokens, their roles and streams."""
+"""Who may do what: tokens with roles and streams, sessions of pages, and where callers are identified."""
 
 from breakeven.service.access.callers import ROLES, Caller
+from breakeven.service.access.entrance import Entrance
+from breakeven.service.access.sessions import Sessions
 from breakeven.service.access.tokens import Tokens, new_token
 
-__all__ = ["ROLES", "Caller", "Tokens", "new_token"]
+__all__ = ["ROLES", "Caller", "Entrance", "Sessions", "Tokens", "new_token"]

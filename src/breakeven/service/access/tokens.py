@@ -40,7 +40,7 @@ def new_token(
             expect.refuse("streams", "names without spaces", stream)
     id, secret = secrets.token_hex(6), secrets.token_hex(32)
     kept = StoredToken(
-        id, name, _digest(secret), " ".join(roles), " ".join(streams) if streams else None, created, expires
+        id, name, digest(secret), " ".join(roles), " ".join(streams) if streams else None, created, expires
     )
     return f"{TOKEN_MARK}_{id}_{secret}", kept
 
@@ -78,8 +78,7 @@ class Tokens:
         known = self._known.get(header)
         if known is None or self._clock.steady() >= known.until:
             known = self._look_up(header)
-        if known.token.expires is not None and known.token.expires <= self._clock.now():
-            raise _refused("one that has expired")
+        self.check(known.token)
         return known.caller
 
     def forget(self) -> None:
@@ -90,26 +89,44 @@ class Tokens:
     def _look_up(self, header: bytes) -> _Known:
         self._known.pop(header, None)
         kind, _, word = header.decode("latin-1").partition(" ")
-        mark, _, rest = word.strip().partition("_")
-        id, _, secret = rest.partition("_")
-        if kind.lower() != "bearer" or mark != TOKEN_MARK:
+        if kind.lower() != "bearer":
             raise _refused("something else")
-        token = self._store.token(id) if id.isascii() and id.isalnum() else None
-        good = compare_digest(b"" if token is None else token.hash, _digest(secret))
-        if token is None or not good:
-            raise _refused("one that is not known here")
-        if token.revoked is not None:
-            raise _refused("one that was revoked")
-        streams = None if token.streams is None else frozenset(token.streams.split())
-        caller = Caller(token.name, frozenset(token.roles.split()), streams)
-        known = _Known(caller, token, self._clock.steady() + BELIEVED)
+        token = self.good(word)
+        known = _Known(caller_of(token), token, self._clock.steady() + BELIEVED)
         if len(self._known) >= MOST_REMEMBERED:
             self._known.clear()
         self._known[header] = known
         return known
 
+    def good(self, word: str) -> StoredToken:
+        """What the store has of a token, given as `be_<id>_<secret>`; raises unless it is good."""
+        mark, _, rest = word.strip().partition("_")
+        id, _, secret = rest.partition("_")
+        if mark != TOKEN_MARK:
+            raise _refused("something else")
+        token = self._store.token(id) if id.isascii() and id.isalnum() else None
+        good = compare_digest(b"" if token is None else token.hash, digest(secret))
+        if token is None or not good:
+            raise _refused("one that is not known here")
+        self.check(token)
+        return token
 
-def _digest(secret: str) -> bytes:
+    def check(self, token: StoredToken) -> None:
+        """Raise where a token was revoked or has expired."""
+        if token.revoked is not None:
+            raise _refused("one that was revoked")
+        if token.expires is not None and token.expires <= self._clock.now():
+            raise _refused("one that has expired")
+
+
+def caller_of(token: StoredToken) -> Caller:
+    """Whoever holds a token."""
+    streams = None if token.streams is None else frozenset(token.streams.split())
+    return Caller(token.name, frozenset(token.roles.split()), streams)
+
+
+def digest(secret: str) -> bytes:
+    """What is kept of a secret."""
     return sha256(secret.encode(errors="replace")).digest()
 
 

@@ -1,0 +1,150 @@
+"""What a decision reads: the members that count, and all that holds for them until something is told or kept.
+
+A *component* of the average is a member that looks at one of the two targets. Those of too little weight say
+nothing; members without a component that counts are not looked at. What is fixed until the next label is
+worked out here, once, so that a decision only meets what is new: its own point. Nothing here is kept in a
+snapshot, and no label told depends on it.
+"""
+
+import numpy as np
+
+from breakeven.beliefs.averaged.coming import Coming, ErrorsAhead
+from breakeven.beliefs.averaged.mixture import NODE_LEVELS, NODE_WEIGHTS, Mixture, below, nodes, unit_error
+from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, Look, Posterior
+from breakeven.errors.expect import Array
+from breakeven.values import counted
+
+COMPONENT = 3e-3  # the least weight that counts in an answer
+
+
+class Voices:
+    """The components of an average that count, and the arrivals that stand for those to come."""
+
+    def __init__(self, posterior: Posterior, coming: Coming, widened: float, level: float) -> None:
+        weights = posterior.weights.ravel()
+        heard = np.flatnonzero(weights > COMPONENT)
+        targets, who = np.divmod(heard, len(posterior.members))
+        which, who = np.unique(who, return_inverse=True)
+        self._which, self.posterior = which, posterior.part(which)
+        self.weights: Array = weights[heard] / weights[heard].sum()
+        self.who = who  # the member of each component
+        self._level, scale = level, posterior.scale
+        self._tamed = int(np.searchsorted(targets, TAMED))  # the first tamed component
+        self._stds: Array = widened * posterior.spreads[targets, which[who]]  # ŝ, of a target
+        self._units = np.where(targets == PLAIN, scale.std, scale.spread)  # of a target, near the centre
+        self._noise = self.posterior.kernels.noise
+        self._nodes = nodes(posterior.degrees)
+        of_labels = np.where(targets == PLAIN, scale.std, 1.0)  # plain targets are claimed as labels at once
+        self._reach_of_nodes = np.multiply.outer(self._nodes, of_labels * self._stds)
+        self._pulls, self._means = self.posterior.pulls.copy(), self.posterior.means.copy()
+        self._pulls[PLAIN] *= scale.std
+        self._means[PLAIN] *= scale.std
+        self._means[PLAIN] += scale.centre
+        self._components = targets * len(which) + who  # their places among both targets of all members
+        self._node_weights = np.multiply.outer(NODE_WEIGHTS, self.weights).ravel()
+        self.watch(coming)
+
+    def watch(self, coming: Coming) -> None:
+        """Take these arrivals for those to come."""
+        self.coming = coming.part(self._which)
+        places = np.vstack([self.posterior.places, coming.places])
+        self._places = np.asfortranarray(places)  # features as rows are what kernels read
+        self._stakes()
+
+    @property
+    def noise_stds(self) -> Array:
+        """The noise of a label that each component takes it to have, in label units."""
+        stds: Array = self._stds * np.sqrt(self._noise[self.who]) * self._units
+        return stds
+
+    # -- at one point --------------------------------------------------------------------------------
+
+    def look(self, place: Array) -> Look:
+        """What the members know at a placed point, and of the arrivals kept from there."""
+        return self.posterior.seen(place, self.posterior.kernels.column(self._places, place))
+
+    def claims(self, look: Look) -> tuple[Mixture, Mixture]:
+        """The distributions of f and of a label there."""
+        first, scale = self._tamed, self.posterior.scale
+        centres = self._centres(look)
+        stds = np.array([look.variance, look.variance + self._noise])
+        np.sqrt(stds, out=stds)
+        values = stds[:, None, self.who] * self._reach_of_nodes
+        values += centres
+        if first < len(centres):
+            values[:, :, first:] = scale.tamed(values[:, :, first:])
+        of_f, of_labels = Mixture.rows(values.reshape(2, -1), self._node_weights)
+        return of_f, of_labels
+
+    def _centres(self, look: Look) -> Array:
+        """The centre of each component, of a label or of a tamed target."""
+        centres = np.einsum("tmi,mi->tm", self._pulls, look.k)
+        centres += self._means
+        found: Array = centres.ravel()[self._components]
+        return found
+
+    def below(self, look: Look, y: float, ratio: float) -> float:
+        """The probability that a label there, of this noise relative to others, is below y."""
+        scale, first = self.posterior.scale, self._tamed
+        stds = self._stds * np.sqrt(look.variance + ratio * self._noise)[self.who]
+        stds[:first] *= scale.std
+        targets = np.full(len(stds), y)
+        targets[first:] = scale.targets(targets[first:])[TAMED]
+        scores = (targets - self._centres(look)) / stds
+        return float(self.weights @ below(scores, self.posterior.degrees))
+
+    def narrowed(self, look: Look) -> float:
+        """By how much labels awaited lower the standard deviation of f there."""
+        counts = self.weights * self._stds**2
+        whole = float(counts @ look.variance[self.who])
+        return float(np.sqrt(float(counts @ look.narrowed[self.who]) / max(whole, 1e-300)))
+
+    # -- what labels save ----------------------------------------------------------------------------
+
+    def _stakes(self) -> None:
+        """What a unit of each member's scale means in errors: here, and at each arrival kept."""
+        posterior, coming, first = self.posterior, self.coming, self._tamed
+        counts = self.weights * self._stds
+        usual = unit_error(posterior.degrees, self._level) * self._units
+        self._scales = np.bincount(self.who, counts * usual, len(self._noise))
+        rates = np.zeros((len(self._noise), len(coming.places)))
+        rates[self.who[:first]] = (counts * usual)[:first, None]
+        who = self.who[first:]
+        if len(who):
+            means = np.matmul(coming.k, posterior.pulls[TAMED, :, :, None])[who, :, 0]
+            means += posterior.means[TAMED, who][:, None]
+            spread = self._stds[first:, None] * np.sqrt(coming.variance[who] + self._noise[who][:, None])
+            rates[who] += self._tamed_rates(means, spread) * counts[first:, None]
+        self.ahead = ErrorsAhead.of(rates, coming.variance, self._noise)
+
+    def _tamed_rates(self, means: Array, spreads: Array) -> Array:
+        """The expected error of a tamed component, in label units, over its spread."""
+        scale = self.posterior.scale
+        values = scale.tamed(means[..., None] + spreads[..., None] * self._nodes)
+        middle = float(np.interp(self._level, NODE_LEVELS, self._nodes))
+        apart = values - scale.tamed(means + spreads * middle)[..., None]
+        errors = counted(apart, self._level) @ NODE_WEIGHTS
+        rates: Array = errors / np.maximum(spreads, 1e-300)
+        return rates
+
+    def given(self, variance: Array) -> ErrorsAhead:
+        """The errors ahead where labels awaited have narrowed what is unsure to this variance."""
+        return ErrorsAhead.of(self.ahead.rates, variance, self._noise)
+
+    def saved(
+        self, look: Look, taken: Array | None, ratio: float, ahead: ErrorsAhead
+    ) -> tuple[float, float, float]:
+        """What a label of this relative noise takes off the errors: here, and at an arrival to come.
+
+        The last two are against f and against labels. `taken` is what labels awaited take off its reach.
+        """
+        variance, noise = look.narrowed, ratio * self._noise
+        spread = variance + noise
+        falls = variance / spread  # by this share of its variance: a std by that over 1 + √ of what is left
+        here = float(self._scales @ (np.sqrt(variance) * falls / (1.0 + np.sqrt(noise / spread))))
+        reach = self.coming.reach(look, self.posterior)
+        if taken is not None:
+            reach -= taken
+        reach *= reach
+        reach /= spread[:, None]
+        return here, *ahead.saved(reach)
