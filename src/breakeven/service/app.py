@@ -56,6 +56,7 @@ def make_app(service: Service, more: list[BaseRoute] | None = None) -> Starlette
         lifespan=lifespan,
         exception_handlers={HTTPException: _no_such_place},
     )
+    app.router.redirect_slashes = False
     app.state.service = service
     return app
 

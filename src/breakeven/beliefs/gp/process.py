@@ -4,7 +4,7 @@ What it needs from linear algebra is a solver; `capacity.py` chooses it. How its
 `fitting.py`, and which labels lie before a change in `outdated_labels.py`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import erfc, inf, sqrt
 from typing import Any, Literal, Self
 
@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne, ToldLabel
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne, Remembering
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.capacity import Label, SolverChoice
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE
@@ -267,7 +267,7 @@ class GaussianProcess(NumberRows):
             expected_error(self.level),
         )
 
-    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+    def grounds(self, point: Any, before: int, told: Remembering) -> Grounds:
         """The labels nearest to a point in lengthscales, and how fast f may vary along each feature."""
         solver = self.solver
         X, hearing = solver.X[:, : self.dim], None

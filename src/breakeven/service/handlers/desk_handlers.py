@@ -296,7 +296,15 @@ async def reopen(call: Call) -> StandingAnswer:
         return standing_of(now.learner, call.id), y
 
     (standing, y), entries = await live.change(call.by, "reopen", work)
+    if entries and standing == "awaited":
+        await live.look("lease", lambda now: _hold_again(now, call.id, call.by))
     return StandingAnswer(call.id, standing, entries[0].seq if entries else None, y)
+
+
+def _hold_again(now: Folded, id: str, by: str) -> None:
+    """Whoever took a label back goes on with that request."""
+    if id in now.desk.requests:
+        now.desk.hold(id, by, now.config.desk.lease)
 
 
 def _check_own(live: LiveStream, now: Folded, id: str, by: str) -> None:
