@@ -151,6 +151,13 @@ class Averaged(LabelledRows):
         if self._posterior is not None and self._coming is not None:
             self._voices = Voices(self._posterior, self._coming, self._retreats.widened, self.level)
 
+    def _watch(self) -> None:
+        """Other arrivals stand for those to come."""
+        assert self._voices is not None
+        assert self._coming is not None
+        self._voices.watch(self._coming)
+        self._stale = True
+
     def _lesson_share(self, voices: Voices) -> float:
         """The share of an error that one more label takes off by what it tells of the axes fitted."""
         assert self._frame is not None
@@ -253,7 +260,7 @@ class Averaged(LabelledRows):
         if common is not None:
             return common.predict(common.look(point), self.traits.noise_std)
         with one_thread:
-            seen = voices.look(self._frame.place(self._at(point)), ahead=False)
+            seen = voices.look(self._frame.place(self._at(point)))
             return self._predict(voices, seen)[0]
 
     def rank(
@@ -272,7 +279,7 @@ class Averaged(LabelledRows):
             return common.rank(point, y)
         with one_thread:
             place = self._frame.place(self._at(point, self._arrived(age)))
-            share = voices.below(voices.look(place, ahead=False), y, self._ratio(noise_std))
+            share = voices.below(voices.look(place), y, self._ratio(noise_std))
         return min(share, 1.0), 0.0  # rounding may lead beyond 1
 
     def _split(self, places: Array, y: Array, ratios: Array) -> int:
@@ -317,10 +324,8 @@ class Averaged(LabelledRows):
                 self._coming = Coming(posterior, posterior.places[:0])
             else:
                 place = self._frame.place(self._at(point, self._kept_at))
-                coming.add(posterior.look(place, posterior.places[:0]), posterior)
-                if len(stay) < len(coming.places):
-                    coming.keep(stay, posterior)
-            self._listen()
+                coming.add(posterior.look(place, posterior.places[:0]), stay, posterior)
+            self._watch()
         self._follow()
 
     def _renew(self) -> None:
@@ -328,7 +333,7 @@ class Averaged(LabelledRows):
         if self._posterior is not None and self._frame is not None and moving:
             with one_thread:
                 self._coming = Coming(self._posterior, self._frame.place(self._kept_rows()))
-                self._listen()
+                self._watch()
 
     def _await(self) -> None:
         self._stale = True
