@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         TypeShares,
     )
     from breakeven.learner import Learner, algorithm1, algorithm2
+    from breakeven.learner.fleet import Fleet as Fleet
     from breakeven.ledger import Ledger
     from breakeven.rules import (
         Always,
@@ -102,6 +103,7 @@ _HOMES: dict[str, tuple[str, ...]] = {  # where each name is loaded from, when i
         "TypeShares",
     ),
     "breakeven.learner": ("Learner", "algorithm1", "algorithm2"),
+    "breakeven.learner.fleet": ("Fleet",),  # not in `__all__`: it loads a compiler
     "breakeven.ledger": ("Ledger",),
     "breakeven.rules": (
         "Always",
@@ -124,9 +126,9 @@ _HOMES: dict[str, tuple[str, ...]] = {  # where each name is loaded from, when i
 
 def __getattr__(name: str) -> Any:
     """What is exported, loaded when it is first asked for: the command line answers --help without NumPy."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = next((home for home, names in _HOMES.items() if name in names), None)
+    if home is None and name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{name}") if home is None else getattr(import_module(home), name)
 
 

@@ -198,6 +198,17 @@ def test_words_stand_out_from_their_ground(chromium, report_of, size, scheme):
         assert visit.page.evaluate(FAINT) == []
 
 
+@pytest.mark.parametrize("size", SCREENS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_to_complain_of(chromium, report_of, size, scheme):
+    from axe_playwright_python.sync_playwright import Axe  # may be missing where these tests are skipped
+
+    with Visit(chromium, report_of("compared"), size, scheme) as visit:
+        visit.scroll_through().found("details", "all => all.forEach((one) => { one.open = true; })")
+        found = Axe().run(visit.page).response["violations"]
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
+
+
 def test_every_part_has_a_name_and_headings_follow_each_other(visit):
     levels = visit.found("h1, h2, h3", "all => all.map((one) => Number(one.tagName[1]))")
     assert levels[0] == 1

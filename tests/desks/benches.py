@@ -40,7 +40,7 @@ class AtFolder:
     def write(self):
         rows = [{"id": id, "labeller": who, **line} for (id, who), line in self.lines.items()]
         if self.form == "jsonl":
-            text = "".join(json.dumps(row) + "\n" for row in rows)
+            text = "".join(json.dumps(row) + "\n" for row in rows) or "\n"
         else:
             cells = [[str(row.get(name, "")) for name in ("id", "y", "kind", "labeller")] for row in rows]
             text = "\n".join(map(",".join, [["id", "y", "kind", "labeller"], *cells])) + "\n"

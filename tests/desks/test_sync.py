@@ -442,6 +442,26 @@ def test_an_answer_without_a_label_is_not_filled_in_yet(tmp_path):
     assert desk.answers(None)[0] == []
 
 
+@pytest.mark.parametrize("how", ["gone", "empty", "folder"])
+def test_a_file_of_answers_that_is_away_takes_nothing_back(tmp_path, how):
+    desk, path = FolderDesk(tmp_path / "desk", journal=Journal()), tmp_path / "desk" / "answers.csv"
+    path.write_text("id,y\n7,3\n")
+    _, cursor = desk.answers(None)
+    if how == "empty":
+        path.write_text("")
+    else:
+        path.unlink()
+        if how == "folder":
+            (tmp_path / "desk").rmdir()
+    with pytest.raises(
+        DeskDown, match=r"answers.csv: expected a file of answers, as before, got none or an empty"
+    ):
+        desk.answers(cursor)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("id,y\n")
+    assert [(one.id, one.kind) for one in desk.answers(cursor)[0]] == [("7", "deleted")]
+
+
 def test_files_send_no_messages(tmp_path):
     with pytest.raises(ValueError, match="expected answers in files, got a message"):
         FolderDesk(tmp_path).read_hook({}, b"")

@@ -79,9 +79,9 @@ def test_no_coin_falls_before_the_belief_is_tested_nor_where_it_expects_nothing_
     assert Check(Never(), share=0.0).decide(view()) == Never().decide(view())
 
 
-def test_no_coin_falls_where_too_little_is_left_to_gain_by_it():
-    few, enough = view(price=2.0), sqrt(2 / pi) * 0.6
-    least = 10 * 2.0 / enough  # arrivals whose errors are what ten labels cost
+def test_no_coin_falls_where_too_few_more_are_to_come():
+    few = view(price=2.0)
+    least = 4 / chance(Check(Never()), few)  # arrivals among which four are drawn, on average
     assert chance(Check(Ending(int(least))), few) == 0.0
     assert chance(Check(Ending(int(least) + 1)), few) == chance(Check(Never()), few) > 0.0
     assert chance(Check(Budget(Ending(0), total=50.0)), few) == 0.0

@@ -4,7 +4,7 @@ Points go through `point` first, which checks them; every other method takes wha
 named by a key, the number of the event that made it. A label with the key None can no longer be changed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
@@ -253,15 +253,23 @@ def _is_kind_checkable(kind: type[Any]) -> bool:
     return issubclass(kind, Checkable)
 
 
+class Remembering(Protocol):
+    """The labels told that a learner remembers, for a belief that keeps none one by one."""
+
+    def of_sort(self, sort_of: Callable[[Any], Any], sort: Any) -> Sequence[ToldLabel]:
+        """Those for whose point `sort_of` gives this sort, the last told first."""
+        ...
+
+
 @runtime_checkable
 class Explaining(Protocol):
     """A belief that can say what an answer rests on."""
 
-    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+    def grounds(self, point: Any, before: int, told: Remembering) -> Grounds:
         """The labels nearest to a point, by its own sense of similarity, and what it listens to.
 
         Labels with a key from `before` on came later, and are left out. `told` are those that the learner
-        remembers, the last told first, for a belief that keeps no labels one by one. Changes nothing.
+        remembers. Changes nothing.
         """
         ...
 

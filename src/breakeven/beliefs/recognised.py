@@ -20,7 +20,7 @@ from breakeven.beliefs.belief import (
     Key,
     Looks,
     OneByOne,
-    ToldLabel,
+    Remembering,
     is_checkable,
     level_of,
 )
@@ -208,7 +208,7 @@ class Recognised:
         for one in self._both:
             one.release(key)
 
-    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+    def grounds(self, point: Any, before: int, told: Remembering) -> Grounds:
         """As the belief sees it that answers now."""
         now = self._now
         return now.grounds(point, before, told) if isinstance(now, Explaining) else Grounds(self.labels)

@@ -22,6 +22,7 @@ from breakeven.store.export import defused
 
 FolderForm = Literal["csv", "jsonl"]
 JOURNAL_FILE = "journal.db"
+FILES_SEEN = "files of answers"  # in the journal
 SAID_SO = {"skipped": "skipped", "skip": "skipped", "deleted": "deleted"}
 
 
@@ -44,6 +45,7 @@ class FolderDesk:
     ) -> None:
         expect.one_of("form", form, ("csv", "jsonl"))
         self.folder, self._form = Path(folder), form
+        files.check_folder(self.folder)
         self._journal = journal or Journal(self.folder / JOURNAL_FILE)
 
     def ask(self, requests: Sequence[DeskRequest]) -> None:
@@ -116,16 +118,27 @@ class FolderDesk:
 
     def _lines(self) -> Iterator[DeskAnswer]:
         """Every line of every file of answers; the last of a person and a request is what counts."""
-        if not self.folder.is_dir():
-            raise DeskDown(f"{self.folder}: expected a folder, got none; it is looked for again later")
         found: dict[tuple[str | None, str], DeskAnswer] = {}
-        for path in sorted(self.folder.glob("answers*.*")):
-            if path.suffix in (".csv", ".jsonl"):
-                for number, row in _rows(path):
-                    one = _answer(path, number, row)
-                    if one is not None:
-                        found[one.labeller, one.id] = one
+        for path in self._answer_files():
+            for number, row in _rows(path):
+                one = _answer(path, number, row)
+                if one is not None:
+                    found[one.labeller, one.id] = one
         yield from found.values()
+
+    def _answer_files(self) -> list[Path]:
+        """The files of answers. One that was there before must be there still: a disk may be away."""
+        there = sorted(path for path in self.folder.glob("answers*.*") if path.suffix in (".csv", ".jsonl"))
+        before = msgspec.json.decode(self._journal.setting(FILES_SEEN) or "[]", type=list[str])
+        for name in {*before, *(path.name for path in there)}:
+            path = self.folder / name
+            if not path.is_file() or not path.stat().st_size:
+                raise DeskDown(
+                    f"{path}: expected a file of answers, as before, got none or an empty one; to take "
+                    "answers back remove their lines, and leave the first one"
+                )
+        self._journal.keep(FILES_SEEN, msgspec.json.encode([path.name for path in there]).decode())
+        return there
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

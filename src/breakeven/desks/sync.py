@@ -13,11 +13,12 @@ from typing import Any
 
 import msgspec
 
-from breakeven.desks.counting import CountedLabel, Counting, Step, step_to
+from breakeven.desks.counting import CountedLabel, Counting, VerbCall, step_to
 from breakeven.desks.interface import DeskAnswer, DeskDown, DeskRequest, LabellingDesk, Verbs
 from breakeven.desks.journal import opened
 from breakeven.errors import BreakevenError, ConflictingLabel, InvalidInput, UnknownId
 from breakeven.errors.expect import refuse
+from breakeven.errors.serving import HeldByAnother, UnknownPlace
 from breakeven.learner import Learner
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ CREATE TABLE IF NOT EXISTS told (id TEXT PRIMARY KEY, y REAL, labeller TEXT);
 CREATE TABLE IF NOT EXISTS due
     (number INTEGER PRIMARY KEY AUTOINCREMENT, verb TEXT, id TEXT, y REAL, labeller TEXT);
 """
+POSTPONED = (HeldByAnother, UnknownPlace)  # a path that the service does not take: an id with a slash in it
 REFUSALS = (UnknownId, ConflictingLabel, InvalidInput)  # what no repetition will change
 
 Waiting = Callable[[], Iterable[DeskRequest]]
@@ -40,7 +42,9 @@ Waiting = Callable[[], Iterable[DeskRequest]]
 class SyncReport(msgspec.Struct):
     """What was carried: requests to the desk, and what came of its answers.
 
-    `refused` has a line for every answer that could not be used, such as one for an id nobody asked about.
+    `refused` has a line for every answer that could not be used, such as one for an id nobody asked about,
+    and `postponed` one for every answer that is tried again: somebody else holds its request, or the service
+    does not take its id.
     """
 
     asked: int = 0
@@ -49,6 +53,7 @@ class SyncReport(msgspec.Struct):
     corrected: int = 0
     withdrawn: int = 0
     refused: list[str] = []
+    postponed: list[str] = []
 
     def __str__(self) -> str:
         """In a line.
@@ -59,6 +64,7 @@ class SyncReport(msgspec.Struct):
         return (
             f"{self.asked} asked, {self.told} told, {self.corrected} corrected, {self.withdrawn} withdrawn, "
             f"{self.taken_back} taken back, {len(self.refused)} refused"
+            + (f", {len(self.postponed)} postponed" if self.postponed else "")
         )
 
     @property
@@ -158,22 +164,32 @@ class DeskSync:
             self._db.execute("INSERT INTO said (id, labeller, y) VALUES (?, ?, ?)", [id, labeller, y])
 
     def _call_due(self, report: SyncReport) -> None:
-        """Call the verbs that are due, the oldest first; each is forgotten once it was called."""
+        """Call the verbs that are due, the oldest first; each is forgotten once it was called.
+
+        Where one cannot be called now, those for the same request behind it wait, too.
+        """
         query = "SELECT number, verb, id, y, labeller FROM due ORDER BY number"
+        waiting: set[str] = set()
         for number, *words in self._db.execute(query).fetchall():
-            step = Step(*words)
+            step = VerbCall(*words)
+            if step.id in waiting:
+                continue
             try:
                 self._call(step)
             except REFUSALS as error:
                 report.refused.append(str(error))
                 logger.warning("not used: %s", error)
+            except POSTPONED as error:
+                report.postponed.append(str(error))
+                waiting.add(step.id)
+                continue
             else:
                 done = {"tell": "told", "correct": "corrected", "withdraw": "withdrawn"}[step.verb]
                 setattr(report, done, getattr(report, done) + 1)
             with self._writing():
                 self._db.execute("DELETE FROM due WHERE number = ?", [number])
 
-    def _call(self, step: Step) -> None:
+    def _call(self, step: VerbCall) -> None:
         match step.verb:
             case "tell":
                 assert step.y is not None

@@ -6,12 +6,13 @@ and may be used again. An id within what is remembered counts once.
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
 from typing import Any
 
 import msgspec
 
+from breakeven.beliefs.belief import ToldLabel
 from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
 from breakeven.learner.packing import as_columns, from_columns
 from breakeven.values import NO_SUM, Cost, Decision, ExactSum, Prediction
@@ -67,6 +68,30 @@ class Entry(msgspec.Struct, gc=False):
         return self.decision.labeller if self.decision is not None and self.asked else None
 
 
+class LabelsTold:
+    """Labels told, the last told first; those of one sort are found at once, after a first look at all."""
+
+    def __init__(self, number: int, entries: list[Entry]) -> None:
+        self.number = number
+        self._entries = entries
+        self._sorts: dict[Any, list[ToldLabel]] = {}
+        self._ids: dict[int, str] = {}
+
+    def of_sort(self, sort_of: Callable[[Any], Any], sort: Any) -> Sequence[ToldLabel]:
+        """Key, point and value of those whose point is of this sort."""
+        if not self._sorts:
+            for one in self._entries:
+                assert one.y is not None
+                self._sorts.setdefault(sort_of(one.x), []).append((one.key, one.x, one.y))
+        return self._sorts.get(sort, ())
+
+    def id_of(self, key: int | None) -> str | None:
+        """The id of the label with this key, if it is remembered."""
+        if not self._ids:
+            self._ids = {one.key: one.id for one in self._entries}
+        return None if key is None else self._ids.get(key)
+
+
 class Book:
     """Entries by id, and the money spent. Each of `releases` is called with a forgotten told label's key."""
 
@@ -81,6 +106,7 @@ class Book:
         self.next_number = 1  # above every id that is a number other than its round's
         self.bought = 0
         self.spend = NO_SUM
+        self._told: LabelsTold | None = None  # for who looks at them several times in a row
 
     # -- ids -------------------------------------------------------------------------------------
 
@@ -98,21 +124,16 @@ class Book:
             entry = self._settled[id] = Entry(id, *entry)
         return entry
 
-    def told_last_first(self) -> Iterator[tuple[int, Any, float]]:
-        """Key, point and value of every label told that is remembered, the last told first."""
-        for entry in reversed(self._settled.values()):
-            if type(entry) is Entry and entry.y is not None:
-                yield entry.key, entry.x, entry.y
+    def settled(self) -> Iterator[Entry]:
+        """Every entry that is settled, in the order of that."""
+        return map(self._entry, self._settled)
 
-    def ids_of(self, keys: Collection[int]) -> dict[int, str]:
-        """The ids of entries that are settled, by these keys, as far as they are remembered."""
-        found: dict[int, str] = {}
-        for one in reversed(self._settled.values()):
-            if len(found) == len(keys):
-                break
-            if type(one) is Entry and one.key in keys:
-                found[one.key] = one.id
-        return found
+    def labels_told(self, number: int) -> "LabelsTold":
+        """The labels told that are remembered, as they are after the event with this number."""
+        if self._told is None or self._told.number != number:
+            entries = [one for one in self._settled.values() if type(one) is Entry and one.y is not None]
+            self._told = LabelsTold(number, entries[::-1])
+        return self._told
 
     def check_each_once(self, ids: Iterable[Any]) -> list[str]:
         """Ids for a batch of arrivals, each once."""

@@ -5,7 +5,7 @@ or remembered. Similar cases and features are asked of the belief as it is now.
 """
 
 from breakeven.beliefs import Explaining
-from breakeven.learner.book import Entry
+from breakeven.learner.book import Entry, LabelsTold
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.values import Decision, Explanation, Grounds, SimilarCase
 
@@ -18,11 +18,10 @@ IDS_FORGOTTEN = "A case is unnamed where its label came without an id, or before
 
 def explain(state: State, entry: Entry, decision: Decision) -> Explanation:
     """Explain the decision on an arrival that is awaited or remembered. Changes nothing."""
-    grounds = _grounds(state, entry)
-    ids = state.book.ids_of({near.key for near in grounds.nearest if near.key is not None})
+    told = state.book.labels_told(state.number)
+    grounds = _grounds(state, entry, told)
     similar = tuple(
-        SimilarCase(near.y, near.x, None if near.key is None else ids.get(near.key), near.distance)
-        for near in grounds.nearest
+        SimilarCase(near.y, near.x, told.id_of(near.key), near.distance) for near in grounds.nearest
     )
     return Explanation(
         decision=decision,
@@ -37,13 +36,13 @@ def explain(state: State, entry: Entry, decision: Decision) -> Explanation:
     )
 
 
-def _grounds(state: State, entry: Entry) -> Grounds:
+def _grounds(state: State, entry: Entry, told: LabelsTold) -> Grounds:
     """What the belief rests on, marked as a change: it may reorganise itself inside when it is looked at."""
     belief = state.belief
     if not isinstance(belief, Explaining):
         return Grounds(belief.labels)
     state.phase = CHANGING
-    grounds = belief.grounds(entry.x, entry.key, state.book.told_last_first())
+    grounds = belief.grounds(entry.x, entry.key, told)
     state.phase = WHOLE
     return grounds
 

@@ -20,7 +20,7 @@ CHECK_DRAWS = 2  # which of the round's random numbers checks use
 CHECK_SHARE = 0.07  # of the expected error, spent on coins: docs/trust.md says what that costs and finds
 NET_PART = 0.6  # of this share, at most: what coins may cost beyond what their labels are worth
 NET_PART_OF_PLANS = 3.0 / 7.0  # the same where labels pay only several together: a coin carries out no plan
-LABELS_ANEW = 10.0  # that a reaction costs about: those that prove a change, and those that begin anew
+LEAST_COINS = 4.0  # to come: fewer would find no change, or too late to gain by it
 MOST_DOUBT = 10.0  # the evidence beyond which coins fall no more often
 
 
@@ -31,9 +31,8 @@ class Check(Wrapper):
     belief, from 1 to 10. So what is spent on coins is on average this share of the error that is expected
     where nobody asks. Where the rule says what a label is worth, they fall less often, so that no more
     than 0.6 of the share is lost for good; 3/7 of it where labels are yes or no, or mostly one value. None
-    falls where the errors expected from now on are less than
-    what ten labels cost: to react to a change would not pay any more. With a share of 0 only the labels
-    that the rule buys test the belief.
+    falls where fewer than four are to be expected from now on: so few would hardly find a change, and too
+    late to gain by it. With a share of 0 only the labels that the rule buys test the belief.
 
     >>> from breakeven.rules import Value
     >>> Check(Value()).share
@@ -75,14 +74,15 @@ class Check(Wrapper):
         if not view.planned or error is None:
             error = error_ahead(view.prediction, "label" if self.rule.scores_labels else "f", view.level)
             worth, most = verdict.worth, NET_PART
-        left = self.rule.arrivals_left(view.round)
-        too_late = left is not None and left * error < LABELS_ANEW * view.price
-        if too_late or not isfinite(error):
+        if not isfinite(error):
             return 0.0
         doubt = min(max(view.evidence, 1.0), MOST_DOUBT)
         lost = 0.0 if worth is None else max(1.0 - worth / view.price, 0.0)  # of the price, for good
         share = self.share * min(1.0, most / max(lost, most))
-        return min(1.0, share * doubt * error / view.price)
+        chance = min(1.0, share * doubt * error / view.price)
+        left = self.rule.arrivals_left(view.round)
+        too_few = left is not None and left * chance < LEAST_COINS
+        return 0.0 if too_few else chance
 
     @property
     def check(self) -> "Check":

@@ -56,6 +56,7 @@ def make_app(service: Service, more: list[BaseRoute] | None = None) -> Starlette
         lifespan=lifespan,
         exception_handlers={HTTPException: _no_such_place},
     )
+    app.router.redirect_slashes = False
     app.state.service = service
     return app
 
@@ -87,7 +88,7 @@ class Endpoint:
     # -- the call ------------------------------------------------------------------------------------
 
     async def _call(self, scope: Scope, receive: Receive) -> Call:
-        route, headers = self._route, _headers(scope)
+        route, headers = self._route, call_headers(scope)
         path = scope["path_params"]
         caller = self._caller(headers, path.get("stream"))
         query = None if route.query is None else self._query(scope)
@@ -111,7 +112,7 @@ class Endpoint:
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> Any:
         route = self._route
-        content = await _read_all(receive, route.most_bytes, headers)
+        content = await read_all(receive, route.most_bytes, headers)
         media = headers.get(b"content-type", b"").split(b";")[0].strip().lower().decode("latin-1")
         if self._read is None:
             return Raw(media, content)
@@ -191,12 +192,13 @@ async def _hung_up(receive: Receive) -> None:
         pass
 
 
-def _headers(scope: Scope) -> dict[bytes, bytes]:
+def call_headers(scope: Scope) -> dict[bytes, bytes]:
+    """The headers of a call by their names, which are in small letters."""
     found: dict[bytes, bytes] = dict(scope["headers"])
     return found
 
 
-async def _read_all(receive: Receive, most: int, headers: dict[bytes, bytes]) -> bytes:
+async def read_all(receive: Receive, most: int, headers: dict[bytes, bytes]) -> bytes:
     """The whole body, unless it is too large."""
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and int(length) > most:

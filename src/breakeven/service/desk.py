@@ -128,18 +128,25 @@ class Desk:
     # -- people ------------------------------------------------------------------------------------
 
     def next(self, by: str, labeller: str | None, *, skipped: bool = False) -> OpenRequest | Nothing:
-        """The first by worth that nobody else holds and that this person did not skip."""
+        """What this person holds; or the first by worth that nobody holds and that they did not skip."""
         if not self.requests:
             return Nothing("none_open")
         mine = self._skips.get(by, {})
-        held, passed, others = list[Lease](), 0, 0
+        for id, lease in list(self._leases.items()):  # what they hold already
+            if (
+                lease.by == by
+                and self.lease(id)
+                and id not in mine
+                and _may_answer(self.requests[id], labeller)
+            ):
+                return self.requests[id]
+        held, passed = list[Lease](), 0
         for _, _, id in self._by_worth:
-            one = self.requests[id]
-            lease = self.lease(id)
+            one, held_by = self.requests[id], self.lease(id)
             if not _may_answer(one, labeller):
-                others += 1
-            elif lease is not None and lease.by != by:
-                held.append(lease)
+                continue
+            if held_by is not None and held_by.by != by:
+                held.append(held_by)
             elif id in mine:
                 passed += 1
             else:

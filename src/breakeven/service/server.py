@@ -18,6 +18,7 @@ from msgspec import Struct
 from breakeven.errors import InvalidInput, expect
 from breakeven.service.access.entrance import is_local
 from breakeven.service.app import make_app
+from breakeven.service.pages.page_endpoint import page_routes
 from breakeven.service.service import Service
 from breakeven.service.setting_up import create_from_bill
 from breakeven.store import Store, open_store
@@ -69,7 +70,7 @@ def serve(settings: ServeSettings, folders: list[Path], by: str, begun: Callable
             begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
             service = Service(store)
             config = uvicorn.Config(
-                make_app(service),
+                make_app(service, page_routes(service)),
                 log_level="warning",
                 access_log=False,
                 timeout_graceful_shutdown=SECONDS_TO_STOP,

@@ -249,5 +249,4 @@ def _refused(desk: LabellingDesk, requests: list[DeskRequest]) -> str:
 
 def _told(learner: Learner) -> dict[str, float]:
     """The labels that a learner was told, by id."""
-    book = learner.state.book
-    return {book.ids_of({key})[key]: y for key, _, y in book.told_last_first()}
+    return {one.id: one.y for one in learner.state.book.settled() if one.y is not None}

@@ -14,6 +14,7 @@ from breakeven.store import (
     Store,
     StoredSession,
     StoredSnapshot,
+    StoredToken,
     StoreError,
     UnknownStream,
     Writer,
@@ -164,6 +165,81 @@ def an_empty_stream_has_no_entries(store: Store) -> None:
     stream = begun(store)
     assert (store.last(stream), list(store.entries(stream)), store.snapshot(stream)) == (0, [], None)
     assert (store.last(99), list(store.entries(99)), store.find(99, "Ann")) == (0, [], None)
+
+
+@store_check
+def a_stream_is_made_with_its_first_entries_or_not_at_all(store: Store) -> None:
+    """A stream and its first entries come together; entries that are refused leave no stream."""
+    made = store.create_stream("clinic", b"", 1.5, lambda number: [entry(number, 1), entry(number, 2)])
+    assert store.last(made.number) == 2
+    store.append([entry(made.number, 3)])
+    with refusing(WrongEvent, "gap"):
+        store.create_stream("other", b"", 1.5, lambda number: [entry(number, 2)])
+    assert [one.name for one in store.streams()] == ["clinic"]
+
+
+@store_check
+def a_dropped_stream_leaves_the_others(store: Store) -> None:
+    """A stream goes with all that is in it, and its name is free again."""
+    first, second = begun(store, 3), begun(store, 2, "other")
+    store.keep_snapshot(_snapshot(first, 3))
+    store.drop_stream(first)
+    assert [one.name for one in store.streams()] == ["other"]
+    assert (store.last(first), store.last(second), store.snapshot(first)) == (0, 2, None)
+    with refusing(UnknownStream, "expected one of this store"):
+        store.drop_stream(first)
+    assert store.last(begun(store, 1)) == 1
+
+
+@store_check
+def entries_are_found_by_what_they_are_about(store: Store) -> None:
+    """Arrivals by many ids, all that came of one, all ids, and entries that are no events of a learner."""
+    stream, other = begun(store), begun(store, name="other")
+    log = [
+        arrival(stream, 1, "a"),
+        arrival(stream, 2, "b"),
+        entry(stream, 3, kind="Told", id="a"),
+        entry(stream, 4, kind="Skipped", id="b"),
+        entry(stream, 5, kind="Configured"),
+        entry(stream, 6, kind="Withdrawn", id="a"),
+    ]
+    store.append(log)
+    store.append([arrival(other, 1, "a"), entry(other, 2, kind="Told", id="a")])
+    assert store.find_many(stream, ["a", "b", "c", "a\0"]) == {"a": log[0], "b": log[1]}
+    assert store.find_many(stream, []) == {}
+    assert sorted(store.arrival_ids(stream)) == ["a", "b"]
+    assert store.about(stream, "a") == [log[2], log[5]]
+    assert store.about(stream, "b") == [log[3]]
+    assert store.about(stream, "c\0") == []
+    assert store.beside(stream) == [log[3], log[4]]
+
+
+@store_check
+def many_ids_are_read_in_pages(store: Store) -> None:
+    """No id is missed or comes twice, however many there are."""
+    stream = begun(store)
+    ids = [f"é{i}" for i in range(MORE_THAN_A_PAGE)]
+    store.append([arrival(stream, i, id) for i, id in enumerate(ids, 1)])
+    assert sorted(store.arrival_ids(stream)) == sorted(ids)
+    assert store.find_many(stream, ids).keys() == set(ids)
+
+
+@store_check
+def tokens_are_kept_and_revoked(store: Store) -> None:
+    """A token is kept as it was given; it is revoked once, and an id belongs to one."""
+    made = StoredToken("id1", "Ann", b"\x00hash\xff", "send label", None, 1.5, expires=9.5)
+    other = StoredToken("id2", "Ben", b"hash", "watch", "clinic ward", 2.5)
+    for one in (made, other):
+        store.add_token(one)
+    assert (store.tokens(), store.token("id1"), store.token("id3")) == ([made, other], made, None)
+    with refusing(DuplicateId, "token: expected an id that no token has"):
+        store.add_token(made)
+    assert store.revoke_token("id1", 7.0)
+    assert store.revoke_token("id1", 8.0)
+    assert not store.revoke_token("id3", 7.0)
+    token = store.token("id1")
+    assert token is not None
+    assert token.revoked == 7.0
 
 
 @store_check

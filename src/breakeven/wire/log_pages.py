@@ -1,7 +1,7 @@
 """Entries of a stream's log, as they are read by others."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -32,7 +32,8 @@ class EntryPage(Struct, frozen=True):
 class EntryQuery(Struct, frozen=True, rename={"since": "from", "until": "to"}):
     """Which entries: behind number `after`, of a kind, by somebody, from a time to a time.
 
-    `limit` is for JSON, which comes in pages; JSON lines and CSV come whole unless it is given.
+    `limit` is for JSON, which comes in pages; JSON lines and CSV come whole unless it is given. `format` says
+    in which form, where no header does.
     """
 
     after: int = 0
@@ -41,3 +42,4 @@ class EntryQuery(Struct, frozen=True, rename={"since": "from", "until": "to"}):
     by: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    format: Literal["json", "lines", "csv"] | None = None

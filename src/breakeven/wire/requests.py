@@ -89,10 +89,14 @@ class LeaseCall(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LabelCall(Struct, frozen=True, forbid_unknown_fields=True):
-    """The label came; `labeller` is who gave it, where that is not who was asked."""
+    """The label came; `labeller` is who gave it, where that is not who was asked.
+
+    A label outside the declared range of its column is refused unless the caller is `sure`.
+    """
 
     y: LabelValue
     labeller: str | None = None
+    sure: bool = False
 
 
 class LabelAnswer(Struct, frozen=True, omit_defaults=True):

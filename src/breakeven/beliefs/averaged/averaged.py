@@ -132,7 +132,7 @@ class Averaged(LabelledRows):
         posterior, voices = self._posterior, self._voices
         noise_std, label_std = self.noise_std or 1.0, 1.0
         if posterior is not None and voices is not None:
-            self._lesson = self._lesson_share(voices)
+            self._axes_learnt = self._fitted_axes(voices)
             label_std = posterior.scale.std
             noise_std = self.noise_std or max(float(voices.weights @ voices.noise_stds), 1e-12 * label_std)
         self.traits = Traits(
@@ -151,12 +151,18 @@ class Averaged(LabelledRows):
         if self._posterior is not None and self._coming is not None:
             self._voices = Voices(self._posterior, self._coming, self._retreats.widened, self.level)
 
-    def _lesson_share(self, voices: Voices) -> float:
-        """The share of an error that one more label takes off by what it tells of the axes fitted."""
+    def _watch(self) -> None:
+        """Other arrivals stand for those to come."""
+        assert self._voices is not None
+        assert self._coming is not None
+        self._voices.watch(self._coming)
+        self._stale = True
+
+    def _fitted_axes(self, voices: Voices) -> float:
+        """How many axes labels still teach: those that vary, as far as the members with fitted ones count."""
         assert self._frame is not None
         fitted = np.array([member.axes > 0 for member in voices.posterior.members])[voices.who]
-        axes = int(np.count_nonzero(self._frame.variation[:-1])) * float(voices.weights @ fitted)
-        return lesson_share(axes, voices.posterior.labels)
+        return int(np.count_nonzero(self._frame.variation[:-1])) * float(voices.weights @ fitted)
 
     def aim(self, level: float) -> None:
         """Answer this quantile of the label from now on."""
@@ -253,7 +259,7 @@ class Averaged(LabelledRows):
         if common is not None:
             return common.predict(common.look(point), self.traits.noise_std)
         with one_thread:
-            seen = voices.look(self._frame.place(self._at(point)), ahead=False)
+            seen = voices.look(self._frame.place(self._at(point)))
             return self._predict(voices, seen)[0]
 
     def rank(
@@ -272,7 +278,7 @@ class Averaged(LabelledRows):
             return common.rank(point, y)
         with one_thread:
             place = self._frame.place(self._at(point, self._arrived(age)))
-            share = voices.below(voices.look(place, ahead=False), y, self._ratio(noise_std))
+            share = voices.below(voices.look(place), y, self._ratio(noise_std))
         return min(share, 1.0), 0.0  # rounding may lead beyond 1
 
     def _split(self, places: Array, y: Array, ratios: Array) -> int:
@@ -303,7 +309,8 @@ class Averaged(LabelledRows):
             ahead = voices.ahead if self._narrowing is None else voices.given(self._narrowing.coming)
             here, later, later_labels = voices.saved(seen, view.taken, ratio, ahead)
             outright = view.mixture.error(view.prediction.mean, self.level)
-        return Saving(here, later, self._lesson * ahead.error, inf, outright, later_labels)
+        share = lesson_share(self._axes_learnt, voices.posterior.labels + len(self._awaited))
+        return Saving(here, later, share * ahead.error, inf, outright, later_labels)
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -317,10 +324,8 @@ class Averaged(LabelledRows):
                 self._coming = Coming(posterior, posterior.places[:0])
             else:
                 place = self._frame.place(self._at(point, self._kept_at))
-                coming.add(posterior.look(place, posterior.places[:0]), posterior)
-                if len(stay) < len(coming.places):
-                    coming.keep(stay, posterior)
-            self._listen()
+                coming.add(posterior.look(place, posterior.places[:0]), stay, posterior)
+            self._watch()
         self._follow()
 
     def _renew(self) -> None:
@@ -328,7 +333,7 @@ class Averaged(LabelledRows):
         if self._posterior is not None and self._frame is not None and moving:
             with one_thread:
                 self._coming = Coming(self._posterior, self._frame.place(self._kept_rows()))
-                self._listen()
+                self._watch()
 
     def _await(self) -> None:
         self._stale = True

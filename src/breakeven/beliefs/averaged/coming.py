@@ -26,11 +26,6 @@ class Coming:
         self.explained = explained
         self.survey(posterior)
 
-    def keep(self, which: list[int], posterior: Posterior) -> None:
-        """Go on with some of them."""
-        self.places, self.k, self.explained = self.places[which], self.k[:, which], self.explained[:, which]
-        self.survey(posterior)
-
     def part(self, which: Array) -> "Coming":
         """The same arrivals for some of the members, to be looked at only."""
         if len(which) == len(self.k):
@@ -39,12 +34,15 @@ class Coming:
         part.k, part.open, part.variance = self.k[which], self.open[which], self.variance[which]
         return part
 
-    def add(self, look: Look, posterior: Posterior) -> None:
-        """One more, which was just looked at."""
+    def add(self, look: Look, stay: list[int], posterior: Posterior) -> None:
+        """One more, which was just looked at; of all with it, only these stay."""
         self.places = np.vstack([self.places, look.place])
         self.k = np.concatenate([self.k, look.k[:, None, :]], axis=1)
         explained = np.einsum("mi,mi->m", look.k, look.reached)
         self.explained = np.concatenate([self.explained, explained[:, None]], axis=1)
+        if len(stay) < len(self.places):
+            self.places, self.k = self.places[stay], self.k[:, stay]
+            self.explained = self.explained[:, stay]
         self.survey(posterior)
 
     def tell(self, look: Look, pivot: Array) -> None:

@@ -5,14 +5,14 @@ is kept with its time behind it, the number of arrivals before it: a *row*. Arri
 come, so their time is now, renewed whenever it has grown by a twentieth.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from breakeven.beliefs.averaged.members import Frame, Member
 from breakeven.beliefs.averaged.proposing import Moments, checked_count
-from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne, ToldLabel
+from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne, Remembering
 from breakeven.beliefs.change import CHANGE_SEARCHED, LEAST_PART
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.blas import one_thread
@@ -139,7 +139,7 @@ class LabelledRows(NumberRows):
         """The predictions at many points."""
         return [self.predict(point) for point in points]
 
-    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+    def grounds(self, point: Any, before: int, told: Remembering) -> Grounds:
         """The labels nearest to a point along the axes that the members listen to."""
         hearing, labels = self.hearing(), self.labels
         X = np.array(self._rows).reshape(labels, self.dim + 1)[:, :-1]

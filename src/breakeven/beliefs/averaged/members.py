@@ -171,6 +171,12 @@ class Kernels:
         own: Array = self._level + np.einsum("md,dn->mn", self._steep, features * features)
         return own
 
+    def at(self, x: Array) -> Array:
+        """The same of one placed point."""
+        x = x[: self._axes]
+        at: Array = self._level[:, 0] + self._steep.dot(x * x)
+        return at
+
     def between(self, points: Array, others: Array) -> Array:
         """k between two sets of placed points: members × points × others."""
         features, those = self._features(points)[:, :, None], self._features(others)[:, None, :]

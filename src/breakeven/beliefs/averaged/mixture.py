@@ -8,10 +8,13 @@ from functools import lru_cache
 from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from breakeven.errors.expect import Array
 from breakeven.values import counted
 from breakeven.values.decision import QUANTILE_LEVELS
+
+Places = NDArray[np.int64]
 
 _EDGES = np.array([0.0, 0.015, 0.05, 0.11, 0.2, 0.33, 0.5])
 _LOWER = (_EDGES[:-1] + _EDGES[1:]) / 2.0
@@ -82,10 +85,25 @@ class Mixture:
 
 
 def _sorted(values: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Rows of values in order, their weights, and the share of the weight below the middle of each."""
-    order = values.argsort(axis=1)
-    weights = weights[order]
+    """Rows of values in order, their weights, and the share of the weight below the middle of each.
+
+    Values that differ only in the last digits come in any order: a value's place is written over these in a
+    copy, which is sorted. That is quicker than to sort places by their values.
+    """
+    places, digits, others = _marks(*values.shape)
+    marked = np.bitwise_and(values.view(np.int64), others)
+    marked |= places
+    marked.view(np.float64).sort(axis=1)
+    marked &= digits
+    weights = np.concatenate([weights] * len(values))[marked]
     levels = weights.cumsum(axis=1)
     levels -= 0.5 * weights
-    order += np.arange(0, values.size, values.shape[1])[:, None]  # among all values, row after row
-    return values.ravel()[order], weights, levels
+    return values.ravel()[marked], weights, levels
+
+
+@lru_cache(maxsize=256)
+def _marks(rows: int, columns: int) -> tuple[Places, Places, Places]:
+    """The place of each of so many values, the binary digits that it takes, and all others."""
+    places = np.arange(rows * columns).reshape(rows, columns)
+    digits = np.array((1 << places.size.bit_length()) - 1)
+    return places, digits, ~digits

@@ -126,7 +126,7 @@ class Posterior:
 
     def pivot(self, look: Look, ratio: float) -> Array:
         """The variance of a label at a point just looked at, before the mean is counted."""
-        pivot = self.kernels.own(look.place[None])[:, 0] + ratio * self.kernels.noise
+        pivot = self.kernels.at(look.place) + ratio * self.kernels.noise
         pivot -= np.einsum("mi,mi->m", look.k, look.reached)
         return np.maximum(pivot, ratio * self.kernels.noise)  # but for rounding it never is below
 
@@ -150,11 +150,11 @@ class Posterior:
         count = len(y)
         self.scale = LabelScale.of(y)
         targets = self.scale.targets(y)
-        self.ones: Array = self.inverse.sum(axis=2)
+        found = self._solutions(np.vstack([np.ones(count), targets]))
+        self.ones: Array = found[0]
         self.certain = self.ones.sum(axis=1)  # H
         self.means = np.einsum("mi,ti->tm", self.ones, targets) / self.certain
-        solved = np.matmul(self.inverse, targets.T).transpose(2, 0, 1)
-        self.pulls = solved - self.means[:, :, None] * self.ones  # Pz
+        self.pulls = found[1:] - self.means[:, :, None] * self.ones  # Pz
         quadratic = np.einsum("tmi,ti->tm", self.pulls, targets)
         self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / (count - 1))  # ŝ
         diagonal = np.einsum("mii->mi", self.inverse) - self.ones**2 / self.certain[:, None]
@@ -186,6 +186,12 @@ class Posterior:
         evidence -= (count - 1) * np.log(spread)
         return np.stack([self.prior + evidence, np.full(len(evidence), -inf)])
 
+    def _solutions(self, columns: Array) -> Array:
+        """K⁻¹ times each of these, for each member: columns × members × labels."""
+        if self.labels < HALVED_FROM:
+            return np.ascontiguousarray(np.matmul(self.inverse, columns.T).transpose(2, 0, 1))
+        return np.array([self._solved(np.tile(column, (len(self.members), 1))) for column in columns])
+
     def _weigh(self, scores: Array) -> None:
         weights = np.exp(scores - scores.max())
         self.weights: Array = weights / weights.sum()  # targets × members
@@ -209,7 +215,7 @@ class Posterior:
         k, coming = np.ascontiguousarray(column[:, : self.labels]), column[:, self.labels :]
         reached = self._solved(k)
         opened = 1.0 - np.einsum("mi,mi->m", self.ones, k)
-        variance = self.kernels.own(place[None])[:, 0] - np.einsum("mi,mi->m", k, reached)
+        variance = self.kernels.at(place) - np.einsum("mi,mi->m", k, reached)
         variance = np.maximum(variance + opened * opened / self.certain, 0.0)
         return Look(place, k, reached, opened, variance, variance, coming)
 

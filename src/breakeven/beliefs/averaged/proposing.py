@@ -1,8 +1,9 @@
 """A fit: the frame of the points, how long each axis is, and the few members worth going on with.
 
 A pure function of its job. Axes are those of greatest evidence for one Matérn kernel, pulled towards being
-all alike. Then every member is weighed, on some of the labels if there are many, and those that carry the
-weight are kept: fewer the more labels there are, because the labels agree on fewer, and each costs more.
+all alike, but not so that one of them could not be far shorter or longer than the others. Then every member
+is weighed, on some of the labels if there are many, and those that carry the weight are kept: fewer the more
+labels there are, because the labels agree on fewer, and each costs more.
 """
 
 from math import inf, isfinite, log, sqrt
@@ -25,10 +26,12 @@ WORK = 2_400  # members times labels, at most
 FEWEST = 2  # members, however many labels there are
 MOST = 64  # however few
 USUAL_AXIS, USUAL_TIME = 0.4, 1.5  # log of an axis' length before any label, and of that of time
-USUAL_NOISE = log(0.1)
+USUAL_NOISE, NOISE_WIDTH = log(0.1), 1.5  # of log noise before any label: its middle and its std
+APART = ((0.0, -3.5), (2.0, -0.5))  # log lengths to begin from: of all axes, over the usual, and of one apart
 STEPS, MOVING_STEPS = 30, 15
 MIDDLE_LENGTH = 1.2  # the length among the shapes' that stands for the one fitted
-LONGEST_AXIS, SHORTEST_AXIS = 60.0, 0.02  # of an axis
+SHORTEST_AXIS, LONGEST_AXIS = -5.0, 4.5  # log of an axis' length
+LOWEST_NOISE, HIGHEST_NOISE = -7.0, 3.0  # log of a noise
 
 
 class Moments:
@@ -142,54 +145,94 @@ def _heaviest(
 
 def fitted_axes(places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None) -> Array:
     """How long each axis is, for the labels' evidence under one Matérn kernel; time does not matter."""
-    usual = np.full(places.shape[1] - 1, USUAL_AXIS)
-    starts = [usual]
+    climb = AxesClimb(places[:, :-1], y, ratios, frame, np.full(places.shape[1] - 1, USUAL_AXIS))
+    starts = [climb.usual, climb.one_apart()]
     if start is not None:
         starts.append(np.log(start * MIDDLE_LENGTH))
-    return np.append(_climbed(places[:, :-1], y, ratios, frame, usual, starts, STEPS), inf)
+    return np.append(climb.best(starts, STEPS), inf)
 
 
 def moving_axes(places: Array, y: Array, ratios: Array, frame: Frame, shaped: Array) -> Array:
     """The same with time among the axes, beginning from those without it."""
     usual = np.append(np.full(places.shape[1] - 1, USUAL_AXIS), USUAL_TIME)
     start = np.append(np.log(shaped[:-1] * MIDDLE_LENGTH), USUAL_TIME)
-    return _climbed(places, y, ratios, frame, usual, [start], MOVING_STEPS)
+    return AxesClimb(places, y, ratios, frame, usual).best([start], MOVING_STEPS)
 
 
-def _climbed(
-    places: Array, y: Array, ratios: Array, frame: Frame, usual: Array, starts: list[Array], steps: int
-) -> Array:
-    """The axes of greatest evidence, pulled towards the usual ones, from the best of some starts."""
-    some = spread(len(y), CLIMBED)
-    places, ratios = places[some], ratios[some]
-    scale = LabelScale.of(y)
-    plain, tamed = scale.targets(y[some])
-    kurtosis = float(np.mean((plain - plain.mean()) ** 4)) / max(float(np.var(plain)) ** 2, 1e-300)
-    target = tamed if kurtosis > 6.0 else plain
-    squares = (places[:, None, :] - places[None, :, :]) ** 2 / (2.0 * max(frame.features, 1e-12))
+class AxesClimb:
+    """The search for the axes of greatest evidence, pulled towards the usual ones.
 
-    def loss(at: Array) -> tuple[float, Array]:
-        return _evidence(at, squares, target, ratios, usual)
+    The pull on the log of an axis is that of a Cauchy distribution: gentle far out. Where one column says
+    which of some patients an arrival is, its axis is a hundredth of the others.
+    """
 
-    bounds = np.array([[-2.5, 4.5]] * len(usual) + [[-7.0, 3.0]])
-    begun = [np.append(one, USUAL_NOISE) for one in starts]
-    found = min((minimise(loss, one, bounds, steps=steps, tolerance=1e-4) for one in begun), key=_value)
-    return np.clip(np.exp(found[1][:-1]) / MIDDLE_LENGTH, SHORTEST_AXIS, LONGEST_AXIS)
+    def __init__(self, places: Array, y: Array, ratios: Array, frame: Frame, usual: Array) -> None:
+        some = spread(len(y), CLIMBED)
+        self.usual = usual
+        self._ratios = ratios[some]
+        plain, tamed = LabelScale.of(y).targets(y[some])
+        kurtosis = float(np.mean((plain - plain.mean()) ** 4)) / max(float(np.var(plain)) ** 2, 1e-300)
+        self._target = tamed if kurtosis > 6.0 else plain
+        apart = places[some][:, None, :] - places[some][None, :, :]
+        self._squares = apart**2 / (2.0 * max(frame.features, 1e-12))
+
+    def one_apart(self) -> Array:
+        """Log axes of which one is far shorter than all others, or shorter while these are long: the best.
+
+        A climb from axes that are all alike does not find such: half-way there is worse than either end.
+        """
+        some = spread(len(self._target), SCREENED)
+        squares, target = self._squares[np.ix_(some, some)], self._target[some]
+        noise = np.exp(USUAL_NOISE) * self._ratios[some]
+        found = (inf, self.usual)
+        for longer, one in APART:
+            others = self.usual + longer
+            weights = np.exp(-2.0 * others)
+            alike = np.einsum("ijk,k->ij", squares, weights)
+            for j in np.flatnonzero(squares.any(axis=(0, 1))):
+                at = others.copy()
+                at[j] = one
+                q = np.sqrt(
+                    5.0 * np.maximum(alike + squares[:, :, j] * (np.exp(-2.0 * one) - weights[j]), 0.0)
+                )
+                K = (1.0 + q + q * q / 3.0) * np.exp(-q)
+                K.flat[:: len(some) + 1] += noise
+                value = _evidence(K, target)[0] + float(np.log1p((at - self.usual) ** 2).sum())
+                found = min(found, (value, at), key=_value)
+        return found[1]
+
+    def best(self, starts: list[Array], steps: int) -> Array:
+        """How long each axis is at the best place that a climb from one of these log axes finds."""
+        bounds = np.array([[SHORTEST_AXIS, LONGEST_AXIS]] * len(self.usual) + [[LOWEST_NOISE, HIGHEST_NOISE]])
+        begun = [np.append(one, USUAL_NOISE) for one in starts]
+        climbs = (minimise(self._loss, one, bounds, steps=steps, tolerance=1e-4) for one in begun)
+        axes: Array = np.exp(min(climbs, key=_value)[1][:-1]) / MIDDLE_LENGTH
+        return axes
+
+    def _loss(self, at: Array) -> tuple[float, Array]:
+        """Minus the log evidence of log axes and a log noise, with their prior, and its gradient."""
+        parts = self._squares * np.exp(-2.0 * at[:-1])
+        q = sqrt(5.0) * np.sqrt(parts.sum(axis=2))
+        decay, noise = np.exp(-q), float(np.exp(at[-1]))
+        K = (1.0 + q + q * q / 3.0) * decay
+        K.flat[:: len(K) + 1] += noise * self._ratios
+        value, towards = _evidence(K, self._target)
+        slope = towards * (-5.0 / 6.0) * (1.0 + q) * decay
+        apart, pull = at[:-1] - self.usual, (at[-1] - USUAL_NOISE) / NOISE_WIDTH
+        value += float(np.log1p(apart**2).sum()) + 0.5 * pull**2
+        along = 2.0 * apart / (1.0 + apart**2) - np.einsum("ij,ijk->k", slope, parts)
+        return value, np.append(
+            along, 0.5 * noise * float(np.diag(towards) @ self._ratios) + pull / NOISE_WIDTH
+        )
 
 
 def _value(found: tuple[float, Array]) -> float:
     return found[0]
 
 
-def _evidence(at: Array, squares: Array, target: Array, ratios: Array, usual: Array) -> tuple[float, Array]:
-    """Minus the log evidence of log axes and a log noise, with their prior, and its gradient."""
+def _evidence(K: Array, target: Array) -> tuple[float, Array]:
+    """Minus the log evidence of a covariance, mean and scale left open, and twice its slope in K."""
     count = len(target)
-    parts = squares * np.exp(-2.0 * at[:-1])
-    q = sqrt(5.0) * np.sqrt(parts.sum(axis=2))
-    decay = np.exp(-q)
-    noise = float(np.exp(at[-1]))
-    K = (1.0 + q + q * q / 3.0) * decay
-    K.flat[:: count + 1] += noise * ratios
     _sign, logdet = np.linalg.slogdet(K)
     inverse = np.linalg.inv(K)
     ones = inverse.sum(axis=1)
@@ -198,15 +241,8 @@ def _evidence(at: Array, squares: Array, target: Array, ratios: Array, usual: Ar
     pulls = P @ target
     quadratic = max(float(target @ pulls), 1e-300)
     value = 0.5 * logdet + 0.5 * np.log(certain) + 0.5 * (count - 1) * np.log(quadratic)
-    towards = P - (count - 1) / quadratic * np.multiply.outer(pulls, pulls)
-    slope = towards * (-5.0 / 6.0) * (1.0 + q) * decay
-    pull = np.append(at[:-1] - usual, (at[-1] - USUAL_NOISE) / 1.5)
-    gradient = np.append(
-        -np.einsum("ij,ijk->k", slope, parts), 0.5 * noise * float(np.diag(towards) @ ratios)
-    )
-    gradient[:-1] += pull[:-1]
-    gradient[-1] += pull[-1] / 1.5
-    return float(value + 0.5 * pull @ pull), gradient
+    towards: Array = P - (count - 1) / quadratic * np.multiply.outer(pulls, pulls)
+    return float(value), towards
 
 
 # -- what a fit found, as plain data ---------------------------------------------------------------

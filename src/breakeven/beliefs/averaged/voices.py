@@ -25,7 +25,7 @@ class Voices:
         heard = np.flatnonzero(weights > COMPONENT)
         targets, who = np.divmod(heard, len(posterior.members))
         which, who = np.unique(who, return_inverse=True)
-        self.posterior, self.coming = posterior.part(which), coming.part(which)
+        self._which, self.posterior = which, posterior.part(which)
         self.weights: Array = weights[heard] / weights[heard].sum()
         self.who = who  # the member of each component
         self._level, scale = level, posterior.scale
@@ -42,7 +42,12 @@ class Voices:
         self._means[PLAIN] += scale.centre
         self._components = targets * len(which) + who  # their places among both targets of all members
         self._node_weights = np.multiply.outer(NODE_WEIGHTS, self.weights).ravel()
-        places = np.vstack([self.posterior.places, self.coming.places])
+        self.watch(coming)
+
+    def watch(self, coming: Coming) -> None:
+        """Take these arrivals for those to come."""
+        self.coming = coming.part(self._which)
+        places = np.vstack([self.posterior.places, coming.places])
         self._places = np.asfortranarray(places)  # features as rows are what kernels read
         self._stakes()
 
@@ -54,10 +59,9 @@ class Voices:
 
     # -- at one point --------------------------------------------------------------------------------
 
-    def look(self, place: Array, *, ahead: bool = True) -> Look:
-        """What the members know at a placed point; with `ahead`, also of the arrivals kept from there."""
-        places = self._places if ahead else self._places[: self.posterior.labels]
-        return self.posterior.seen(place, self.posterior.kernels.column(places, place))
+    def look(self, place: Array) -> Look:
+        """What the members know at a placed point, and of the arrivals kept from there."""
+        return self.posterior.seen(place, self.posterior.kernels.column(self._places, place))
 
     def claims(self, look: Look) -> tuple[Mixture, Mixture]:
         """The distributions of f and of a label there."""

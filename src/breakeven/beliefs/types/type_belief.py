@@ -6,12 +6,12 @@ have changed; how likely labels are (`_evidence`), and what becomes of its claim
 Notation: N labels in all and N_k of type k, awaited ones included; M_k arrivals of type k.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any, ClassVar
 
 from breakeven import theory
-from breakeven.beliefs.belief import Key, Looks, OneByOne, ToldLabel
+from breakeven.beliefs.belief import Key, Looks, OneByOne, Remembering
 from breakeven.beliefs.types.history import History, Sum, Told, TypeRetreat
 from breakeven.beliefs.types.tallies import Census, Tally, TypeLabels
 from breakeven.beliefs.types.type_names import PLAIN_NAMES, stored_type_name, type_name, type_names
@@ -141,14 +141,14 @@ class TypeBelief:
         """The mean of the labels of each type that has any told, and what they weigh."""
         return self._labels.known()
 
-    def grounds(self, point: Any, before: int, told: Iterable[ToldLabel]) -> Grounds:
+    def grounds(self, point: Any, before: int, told: Remembering) -> Grounds:
         """The last labels told of the same type: types know nothing of each other's cases."""
         name = self._type(point)
         aside = {key for retreat in self._history.retreats.all for key in retreat.labels}
         alike = (
             NearLabel(key, self.plain(x), y, 0.0)
-            for key, x, y in told
-            if key < before and key not in aside and self._type(x) == name
+            for key, x, y in told.of_sort(self._type, name)
+            if key < before and key not in aside
         )
         tally = self._tallies.get(name)
         return Grounds(

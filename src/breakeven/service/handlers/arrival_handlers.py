@@ -52,11 +52,11 @@ def decide_one(live: LiveStream, now: Folded, arrival: Arrival) -> tuple[Decisio
     learner = now.learner
     point, cost = point_of(now.columns, arrival)
     id = arrival.id
-    if id is not None and learner.state.book.find(id) is None and id in live.seen:
-        entry = live.store.find(live.number, id)
+    if id is None or learner.state.book.find(id) is None:
+        entry = live.store.find(live.number, id) if id is not None and id in live.seen else None
         if entry is not None:
             return again(learner, entry, point, cost, arrival.force), entry.seq
-    live.check_room(now)
+        live.check_room(now)
     return learner.decide(point, cost=cost, id=id, force=arrival.force), None
 
 

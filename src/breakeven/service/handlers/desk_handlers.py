@@ -6,6 +6,8 @@ is worth, unless the stream says so: whoever sees it labels towards it.
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from breakeven.errors import ConflictingLabel, UnknownId, expect
 from breakeven.errors.serving import HeldByAnother, NotAllowed
 from breakeven.folding import event_of
@@ -198,7 +200,7 @@ async def label(call: Call) -> LabelAnswer:
 def tell(now: Folded, id: str, given: LabelCall) -> tuple[Entry, bool, Prediction]:
     """Tell a learner a label: what its book has of it, whether it was late, and what is predicted now."""
     learner = now.learner
-    y = label_of(now.columns, given.y)
+    y = label_of(now.columns, given.y, sure=given.sure)
     before = learner.state.book.find(id)
     late = before is not None and before.withdrawn is not None and before.y is None
     prediction = learner.tell(id, y, labeller=given.labeller)
@@ -211,8 +213,10 @@ def _kept(before: Entry | None) -> Entry:
     return before
 
 
-def label_of(columns: Columns | None, y: Any) -> float:
-    """A label as the learner takes it."""
+def label_of(columns: Columns | None, y: Any, *, sure: bool = False) -> float:
+    """A label as the learner takes it; one outside of its declared range only from who is sure."""
+    if columns is not None and sure:
+        return float(replace(columns.label_column, low=None, high=None).value(y))
     if columns is not None:
         return columns.label(y)
     if isinstance(y, str):
@@ -292,7 +296,15 @@ async def reopen(call: Call) -> StandingAnswer:
         return standing_of(now.learner, call.id), y
 
     (standing, y), entries = await live.change(call.by, "reopen", work)
+    if entries and standing == "awaited":
+        await live.look("lease", lambda now: _hold_again(now, call.id, call.by))
     return StandingAnswer(call.id, standing, entries[0].seq if entries else None, y)
+
+
+def _hold_again(now: Folded, id: str, by: str) -> None:
+    """Whoever took a label back goes on with that request."""
+    if id in now.desk.requests:
+        now.desk.hold(id, by, now.config.desk.lease)
 
 
 def _check_own(live: LiveStream, now: Folded, id: str, by: str) -> None:

@@ -17,6 +17,7 @@ from breakeven.store.export import EXPORT_COLUMNS, csv_line, csv_row, json_line
 from breakeven.wire.log_pages import MOST_ENTRIES, EntryAnswer, EntryPage, EntryQuery
 
 LINES_A_PART = 500
+FORMATS = {"json": JSON_MEDIA, "lines": LINES_MEDIA, "csv": CSV_MEDIA}
 
 
 async def entries(call: Call) -> EntryPage | Streamed:
@@ -24,13 +25,14 @@ async def entries(call: Call) -> EntryPage | Streamed:
     live, query = call.live, call.query
     await live.barrier()
     upto = live.written or live.store.last(live.number)
-    media = wanted_media(call.accepts)
+    media = wanted_media(call.accepts) if query.format is None else FORMATS[query.format]
     chosen = _chosen(live, query, upto)
     if media != JSON_MEDIA:
         form = csv_line if media == CSV_MEDIA else json_line
         some = chosen if query.limit is None else islice(chosen, query.limit)
         lines = (form(live.name, one, event_json) for one in some)
-        return Streamed(_parts(lines, csv_row(EXPORT_COLUMNS) if media == CSV_MEDIA else b""), media)
+        head = csv_row(EXPORT_COLUMNS) if media == CSV_MEDIA else b""
+        return Streamed(_parts(lines, head), media, {"content-disposition": "attachment"})
     limit = expect.whole("limit", query.limit or 100, least=1, most=MOST_ENTRIES)
     page = await asyncio.to_thread(lambda: list(islice(chosen, limit + 1)))
     more = len(page) > limit

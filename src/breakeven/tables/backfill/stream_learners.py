@@ -30,6 +30,7 @@ from breakeven.tables.cases import Cases
 from breakeven.tables.recipe import start
 
 ROWS_BEFORE_LOOPS = 1_000  # one by one, until a belief has found mean, scale and noise of its labels
+LEAST_COMPILED = 1_000  # rows of one learner, where the loops are loaded already
 LOST = "a process that decides has died; the same command goes on before the rows that it had"
 LOOKED_AT_FIRST = 2_000  # rows that the learner is made for
 
@@ -46,6 +47,11 @@ class DecidedRows(NamedTuple):
     def room(cls, rows: int) -> "DecidedRows":
         """Room for this many rows."""
         return cls(np.empty(rows, dtype=bool), *(np.empty(rows) for _ in range(3)))
+
+    @classmethod
+    def joined(cls, parts: "Sequence[DecidedRows]") -> "DecidedRows":
+        """Several, one behind the other."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True))) if parts else cls.room(0)
 
 
 class StreamLearners(Protocol):
@@ -101,37 +107,38 @@ def first_learner(options: BackfillOptions, first: PartRows, rows: int) -> Learn
     )
 
 
-def decide(learner: Learner, points: Any, labels: Array, out: DecidedRows) -> None:
-    """Take rows through a learner, in compiled loops where that pays."""
-    low, rows = 0, len(labels)
+def decide(learner: Learner, points: Any, labels: Array, whole: int) -> DecidedRows:
+    """Take rows through a learner, in compiled loops where that pays; `whole` counts all rows there are.
+
+    Once the loops are loaded, for a long stream, they pay for a short part of it as well.
+    """
+    parts, low, rows = [], 0, len(labels)
     while low < rows:
-        if loops.pays(learner.state, rows - low):
-            _compiled(learner, points[low:], labels[low:], _part(out, low, rows))
-            return
-        end = rows if rows - low < loops.stream.SHORTEST else low + ROWS_BEFORE_LOOPS
-        _plain(learner, points[low:end], labels[low:end], _part(out, low, end))
+        long = max(rows - low, whole if rows - low >= LEAST_COMPILED else 0)
+        if loops.pays(learner.state, long):
+            break
+        end = rows if long < loops.stream.SHORTEST else min(low + ROWS_BEFORE_LOOPS, rows)
+        parts.append(_one_by_one(learner, points[low:end], labels[low:end]))
         low = end
+    if low < rows:
+        parts.append(_compiled(learner, points[low:], labels[low:]))
+    return parts[0] if len(parts) == 1 else DecidedRows.joined(parts)
 
 
-def _compiled(learner: Learner, types: Any, labels: Array, out: DecidedRows) -> None:
+def _compiled(learner: Learner, types: Any, labels: Array) -> DecidedRows:
     points = types if loops.holds_types(types) else learner.belief.points(types)
-    answers = loops.replay(learner.state, points, labels, true=False).answers
-    for column, found in zip(out, answers, strict=True):
-        column[:] = found
+    return DecidedRows(*loops.replay(learner.state, points, labels, true=False).answers)
 
 
-def _plain(learner: Learner, points: Any, labels: Array, out: DecidedRows) -> None:
+def _one_by_one(learner: Learner, points: Any, labels: Array) -> DecidedRows:
+    out = DecidedRows.room(len(labels))
     for i, (decision, _) in enumerate(replay(learner, learner.belief.points(points), labels)):
         wanted = decision.wants_label
         out.wants_label[i] = wanted
         out.answer[i] = labels[i] if wanted else decision.prediction.mean
         out.uncertainty[i] = decision.uncertainty
         out.threshold[i] = decision.threshold
-
-
-def _part(out: DecidedRows, low: int, high: int) -> DecidedRows:
-    wants_label, *others = out
-    return DecidedRows(wants_label[low:high], *(column[low:high] for column in others))
+    return out
 
 
 # -- one, many, and many in several processes --------------------------------------------------------------
@@ -140,14 +147,12 @@ def _part(out: DecidedRows, low: int, high: int) -> DecidedRows:
 class OneLearner:
     """The archive is one stream."""
 
-    def __init__(self, learner: Learner) -> None:
-        self.learner = learner
+    def __init__(self, learner: Learner, whole: int) -> None:
+        self.learner, self._whole = learner, whole
 
     def decide(self, rows: PartRows) -> DecidedRows:
         """Decide on rows in their order."""
-        out = DecidedRows.room(len(rows.labels))
-        decide(self.learner, rows.points, rows.labels, out)
-        return out
+        return decide(self.learner, rows.points, rows.labels, self._whole)
 
     def dump(self) -> bytes:
         """Its snapshot."""
@@ -171,8 +176,7 @@ class LearnersByKey:
         for key, places in places_by_key(rows.keys):
             if key not in self.learners:
                 self.learners[key] = self._begin(key)
-            own = DecidedRows.room(len(places))
-            decide(self.learners[key], _at(rows.points, places), rows.labels[places], own)
+            own = decide(self.learners[key], _at(rows.points, places), rows.labels[places], len(rows.labels))
             for column, found in zip(out, own, strict=True):
                 column[places] = found
         return out

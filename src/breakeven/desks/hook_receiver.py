@@ -1,0 +1,56 @@
+"""Where a tool sends its messages: a small HTTP server beside a sync, so that no answer waits for a poll."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from breakeven.desks.interface import LabellingDesk, WrongSecret
+from breakeven.errors import BreakevenError
+
+logger = logging.getLogger(__name__)
+
+MOST_BYTES = 1_000_000  # of a message
+
+
+@contextmanager
+def hooks_received(desk: LabellingDesk, host: str, port: int, heard: threading.Event) -> Iterator[int]:
+    """Inside it, the desk reads messages sent to this address; `heard` is set by each. Gives the port."""
+
+    class Receiver(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *words: object) -> None:
+            logger.debug(format, *words)
+
+        def do_POST(self) -> None:
+            self.send_response(self._status())
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def _status(self) -> int:
+            length = self.headers.get("Content-Length", "")
+            if not length.isdecimal():
+                return 411
+            if int(length) > MOST_BYTES:
+                return 413
+            try:
+                desk.read_hook(dict(self.headers), self.rfile.read(int(length)))
+            except WrongSecret as error:
+                logger.warning("%s", error)
+                return 403
+            except BreakevenError as error:
+                logger.warning("%s", error)
+                return 400
+            heard.set()
+            return 204
+
+    server = ThreadingHTTPServer((host, port), Receiver)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
+    thread.start()
+    try:
+        yield int(server.server_address[1])
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,128 @@
+"""Where a pair of whole numbers stands in two columns: a hash table that compiled loops read and write.
+
+The table holds rows of the columns, not the pairs themselves. A key of a fleet is found by (0, key), a type
+of a key by (key, type), and a label by (key, id).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from breakeven.learner.bulk.arrays import Counts
+from breakeven.learner.bulk.compiling import compiled
+from breakeven.learner.fleet.growing import GrowingColumns, Kind
+
+Rows = NDArray[np.int32]
+
+FREE, REMOVED = -1, -2  # places of the table that hold no row
+SMALLEST_INDEX = 64
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # this and the next two: the mixing of SplitMix64
+STIRRED, STIRRED_AGAIN = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+@compiled
+def place_of(table: Rows, first: Counts, second: Counts, a: int, b: int) -> int:
+    """The place of the table where the row of (a, b) stands; −1 − the place where it could be put if not."""
+    mixed = np.uint64(a) * GOLDEN + np.uint64(b)
+    mixed = (mixed ^ (mixed >> SHIFTS[0])) * STIRRED
+    mixed = (mixed ^ (mixed >> SHIFTS[1])) * STIRRED_AGAIN
+    mixed ^= mixed >> SHIFTS[2]
+    last = len(table) - 1
+    place, put = np.int64(mixed & np.uint64(last)), np.int64(-1)
+    while table[place] != FREE:
+        row = table[place]
+        if row == REMOVED:
+            if put < 0:
+                put = place
+        elif first[row] == a and second[row] == b:
+            return int(place)
+        place = (place + 1) & last
+    return int(-1 - (place if put < 0 else put))
+
+
+@compiled
+def find_all(table: Rows, first: Counts, second: Counts, a: Counts, b: Counts, rows: Counts) -> None:
+    """The rows of many pairs; −1 where there is none."""
+    for i in range(len(a)):
+        place = place_of(table, first, second, a[i], b[i])
+        rows[i] = table[place] if place >= 0 else -1
+
+
+@compiled
+def meet(
+    table: Rows, first: Counts, second: Counts, used: int, a: Counts, b: Counts, start: int, rows: Counts
+) -> tuple[int, int]:
+    """The rows of many pairs from `start` on; a new pair is put behind the `used` rows of the columns.
+
+    It stops where table or columns have no room: the next pair, and how many rows are used now.
+    """
+    most = min(len(first), len(table) // 2)
+    for i in range(start, len(a)):
+        place = place_of(table, first, second, a[i], b[i])
+        if place >= 0:
+            rows[i] = table[place]
+            continue
+        if used == most:
+            return i, used
+        table[-1 - place] = used
+        first[used], second[used] = a[i], b[i]
+        rows[i] = used
+        used += 1
+    return len(a), used
+
+
+@compiled
+def enter_all(table: Rows, first: Counts, second: Counts, rows: Counts) -> int:
+    """Enter these rows of the columns; the first that is there twice, or −1."""
+    for row in rows:
+        place = place_of(table, first, second, first[row], second[row])
+        if place >= 0:
+            return int(row)
+        table[-1 - place] = row
+    return -1
+
+
+def room_for(rows: int) -> Rows:
+    """An empty table, at most half full with this many rows."""
+    size = max(SMALLEST_INDEX, 1 << (2 * rows - 1).bit_length()) if rows else SMALLEST_INDEX
+    return np.full(size, FREE, dtype=np.int32)
+
+
+class IndexedColumns(GrowingColumns):
+    """Columns whose rows are found by the numbers in the first two of them."""
+
+    def __init__(self, kinds: dict[str, Kind]) -> None:
+        super().__init__(kinds)
+        self._pair = tuple(kinds)[:2]
+        self.table = room_for(0)
+
+    def _columns_of_pair(self) -> tuple[Counts, Counts]:
+        first, second = self._pair
+        return self.with_room(first), self.with_room(second)
+
+    def find(self, a: Counts, b: Counts) -> Counts:
+        """The rows of these pairs, −1 where there is none."""
+        rows = np.empty(len(a), dtype=np.int64)
+        find_all(self.table, *self._columns_of_pair(), a, b, rows)
+        return rows
+
+    def meet(self, a: Counts, b: Counts) -> Counts:
+        """The rows of these pairs; new ones are added."""
+        rows, next_pair = np.empty(len(a), dtype=np.int64), 0
+        while True:
+            next_pair, used = meet(self.table, *self._columns_of_pair(), len(self), a, b, next_pair, rows)
+            self.use(used)
+            if next_pair == len(a):
+                return rows
+            self.reserve(used + 1)
+            if used == len(self.table) // 2:
+                self.index(np.arange(used), room=2 * used)
+
+    def enter(self, rows: Counts) -> int:
+        """Index these rows, too, for which there is room; the first that is there twice, or −1."""
+        return enter_all(self.table, *self._columns_of_pair(), rows)
+
+    def index(self, rows: Counts, room: int) -> int:
+        """Index these rows anew, with room for more; the first that is there twice, or −1."""
+        self.table = room_for(max(room, len(rows) + 1))
+        return self.enter(rows)

@@ -1,0 +1,150 @@
+"""How a page is asked for and sent: who visits, the form that came, the headers that keep a page safe.
+
+Nothing in a page may load from elsewhere, run as an inline script or be shown in a frame. Whoever is not
+known is sent to the log-in; what is refused is a page of its own, in the library's own sentence.
+"""
+
+import logging
+from typing import Any
+from urllib.parse import parse_qsl
+
+from msgspec import Struct
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from breakeven.errors import BreakevenError
+from breakeven.errors.serving import Malformed, NotAllowed, NotIdentified, ServiceError, WrongMedia
+from breakeven.service.access.callers import ANYBODY
+from breakeven.service.access.entrance import check_own_page
+from breakeven.service.app import call_headers, read_all, send_bytes
+from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
+from breakeven.service.pages.page_routes import PAGE_ROUTES, PageRoute
+from breakeven.service.pages.rendering import STATIC_MEDIA, rendered, static_file
+from breakeven.service.service import Service
+from breakeven.wire.problems import problem_of
+
+logger = logging.getLogger(__name__)
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+PAGE_HEADERS = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+FOR_EVER = "public, max-age=31536000, immutable"
+FORM_MEDIA = "application/x-www-form-urlencoded"
+MOST_FORM_BYTES = 1 << 20
+MOST_FORM_FIELDS = 500
+
+
+def page_routes(service: Service) -> list[BaseRoute]:
+    """Every page, and the files that they use, for `make_app`."""
+    routes: list[BaseRoute] = [
+        Route(one.path, PageEndpoint(service, one), methods=[one.method]) for one in PAGE_ROUTES
+    ]
+    return [*routes, *(Route(f"/static/{name}", _Static(name)) for name in STATIC_MEDIA)]
+
+
+class PageEndpoint:
+    """One page as an application of its own."""
+
+    def __init__(self, service: Service, route: PageRoute) -> None:
+        self._service, self._route = service, route
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one visit."""
+        headers = call_headers(scope)
+        caller = ANYBODY
+        try:
+            if self._route.roles:
+                caller = self._service.entrance.caller(self._route.method, headers)
+                caller.check(self._route.roles, scope["path_params"].get("stream"))
+            elif self._route.method != "GET":
+                check_own_page(headers, said=False)
+            query = _fields(scope["query_string"])
+            form = await self._form(headers, receive)
+            visit = Visit(self._service, caller, scope["path_params"], query, form, headers)
+            answer = await self._route.maker(visit)
+        except NotIdentified as error:
+            answer = self._to_log_in(scope, error)
+        except BreakevenError as error:
+            answer = refusal(error, part=self._route.part)
+        except Exception:
+            logger.exception("%s %s", self._route.method, self._route.path)
+            wrong = ServiceError("something went wrong in the server; its log says what")
+            answer = refusal(wrong, part=self._route.part)
+        await self._send(answer, caller, scope["path_params"].get("stream"), send)
+
+    async def _form(self, headers: dict[bytes, bytes], receive: Receive) -> dict[str, str]:
+        if self._route.method == "GET":
+            return {}
+        content = await read_all(receive, MOST_FORM_BYTES, headers)
+        media = headers.get(b"content-type", b"").split(b";")[0].strip().lower().decode("latin-1")
+        if content and media != FORM_MEDIA:
+            raise WrongMedia(f"form: expected {FORM_MEDIA}, got {media!r}")
+        return _fields(content)
+
+    def _to_log_in(self, scope: Scope, error: NotIdentified) -> Page | Elsewhere:
+        if self._route.part or self._route.method != "GET":
+            return refusal(error, part=self._route.part)
+        wanted = scope["path"] + (
+            "?" + scope["query_string"].decode("latin-1") if scope["query_string"] else ""
+        )
+        return Elsewhere(address("log-in", next=None if wanted == "/" else wanted))
+
+    async def _send(self, answer: Page | Elsewhere, caller: Any, stream: str | None, send: Send) -> None:
+        if isinstance(answer, Elsewhere):
+            found = PAGE_HEADERS | {"location": answer.to} | answer.headers
+            await send_bytes(send, 303, b"", _encoded(found))
+            return
+        values = {
+            "caller": caller,
+            "stream": stream,
+            "now": self._service.clock.now(),
+            "tokens_needed": self._service.tokens.needed,
+        }
+        content = rendered(answer.template, values | answer.values)
+        await send_bytes(send, answer.status, content, _encoded(PAGE_HEADERS | answer.headers))
+
+
+class _Static(Struct, frozen=True):
+    """A file that every page uses."""
+
+    name: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {
+            "content-type": STATIC_MEDIA[self.name],
+            "cache-control": FOR_EVER,
+            "x-content-type-options": "nosniff",
+        }
+        await send_bytes(send, 200, static_file(self.name), _encoded(headers))
+
+
+def refusal(error: BreakevenError, *, part: bool) -> Page:
+    """A page that says what was refused, and why; or the part of one."""
+    problem = problem_of(error)
+    known = not isinstance(error, NotIdentified)
+    allowed = not isinstance(error, NotAllowed)
+    values = {"problem": problem, "known": known, "allowed": allowed, "stream": None}
+    return Page("refused_part.html" if part else "refused.html", values, problem.status)
+
+
+def _fields(content: bytes) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(
+            content.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FORM_FIELDS
+        )
+    except ValueError as error:
+        raise Malformed(f"form: expected names and values of text, got {error}") from error
+    return dict(pairs)
+
+
+def _encoded(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), text.encode("latin-1")) for name, text in headers.items()]

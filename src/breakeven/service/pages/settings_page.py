@@ -1,0 +1,190 @@
+"""Settings of a stream: costs, rule, labellers, deadline, desk; labels by CSV with a preview; tokens."""
+
+import asyncio
+import json
+from typing import Any
+
+import msgspec
+
+from breakeven.errors import BreakevenError, InvalidInput, expect
+from breakeven.service.access import ROLES, new_token
+from breakeven.service.calls import CSV_MEDIA, Raw
+from breakeven.service.handlers import label_handlers, stream_handlers
+from breakeven.service.pages.forms import flag, number, text, whole
+from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
+from breakeven.wire.requests import LabelsQuery
+from breakeven.wire.stream_setup import DeskSetup, LabellerSetup, StreamChange, StreamConfig
+
+COSTS = ("label_cost", "error_cost", "under_cost", "over_cost", "miss_cost", "false_alarm_cost")
+AN_HOUR, A_DAY = 3600.0, 86_400.0
+
+
+# -- a stream ------------------------------------------------------------------------------------------
+
+
+async def settings(visit: Visit) -> Page:
+    """How a stream is set up."""
+    return await _settings(visit, form_of((await stream_handlers.stream(visit.call())).config))
+
+
+async def _settings(visit: Visit, form: dict[str, str], problem: str = "", status: int = 200) -> Page:
+    answer = await stream_handlers.stream(visit.call())
+    values = {
+        "form": form,
+        "problem": problem,
+        "saved": "saved" in visit.query,
+        "made": "made" in visit.query,
+        "belief": json.dumps(answer.config.belief, indent=2),
+        "costs": [name for name in COSTS if form[name] or name in ("label_cost", "error_cost")],
+    }
+    return Page("settings.html", values, status)
+
+
+def form_of(config: StreamConfig) -> dict[str, str]:
+    """A configuration as the fields of its form."""
+    labellers = config.labellers or {}
+    fields = {name: _plain(getattr(config, name)) for name in COSTS}
+    return fields | {
+        "rule": json.dumps(config.rule, indent=2),
+        "labellers": "\n".join(f"{name}, {one.cost:g}, {one.noise_std:g}" for name, one in labellers.items()),
+        "unit": config.unit,
+        "currency": config.currency,
+        "deadline": "" if config.deadline is None else _plain(config.deadline / AN_HOUR),
+        "open_requests": _plain(config.open_requests),
+        "lease": _plain(config.desk.lease / 60.0),
+        "undo": _plain(config.desk.undo),
+        "reveal": config.desk.reveal,
+    }
+
+
+def _plain(number: float | None) -> str:
+    return "" if number is None else f"{number:.12g}"
+
+
+async def change(visit: Visit) -> Page | Elsewhere:
+    """Change what differs; what is wrong is said above the form, which keeps its words."""
+    config = (await stream_handlers.stream(visit.call())).config
+    before = form_of(config)
+    form = before | {name: visit.form[name].replace("\r\n", "\n") for name in before if name in visit.form}
+    try:
+        body = change_of({name: words for name, words in form.items() if words != before[name]}, form)
+        await stream_handlers.patch_stream(visit.call(body))
+    except BreakevenError as error:
+        return await _settings(visit, form, str(error), 422)
+    return Elsewhere(address("streams", visit.live.name, "settings", saved=1))
+
+
+def change_of(changed: dict[str, str], form: dict[str, str]) -> StreamChange:
+    """The change that the changed fields of a form mean."""
+    given: dict[str, Any] = {}
+    for name in COSTS:
+        if name in changed and (value := number(changed, name)) is not None:
+            given[name] = value
+    for name in ("unit", "currency"):
+        if name in changed:
+            given[name] = changed[name].strip()
+    if "deadline" in changed:
+        hours = number(changed, "deadline")
+        given["deadline"] = None if hours is None else hours * AN_HOUR
+    if "open_requests" in changed:
+        given["open_requests"] = whole(changed, "open_requests")
+    if "rule" in changed:
+        given["rule"] = _json(changed["rule"])
+    if "labellers" in changed and changed["labellers"].strip():
+        given["labellers"] = labellers_of(changed["labellers"])
+    if {"lease", "undo", "reveal"} & changed.keys():
+        lease, undo = number(form, "lease"), number(form, "undo")
+        expect.one_of("reveal", form["reveal"], ("after", "before"))
+        given["desk"] = DeskSetup(
+            10.0 * 60.0 if lease is None else lease * 60.0,
+            60.0 if undo is None else undo,
+            "before" if form["reveal"] == "before" else "after",
+        )
+    return StreamChange(**given)
+
+
+def _json(words: str) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(words, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidInput(f'rule: expected JSON such as {{"kind": "Threshold"}}, got {error}') from error
+
+
+def labellers_of(lines: str) -> dict[str, LabellerSetup]:
+    r"""Labellers, one a line: name, cost, noise.
+
+    >>> labellers_of("nurse, 2, 0.8\nlab, 20, 0.1")["lab"].cost
+    20.0
+    """
+    found: dict[str, LabellerSetup] = {}
+    for line in filter(None, map(str.strip, lines.splitlines())):
+        parts = [one.strip() for one in line.split(",")]
+        if len(parts) != 3 or not parts[0]:
+            expect.refuse("labellers", "a name, a cost and a noise on each line, with commas between", line)
+        cost, noise = (number({"labeller": one}, "labeller") for one in parts[1:])
+        if cost is None or noise is None:
+            expect.refuse("labellers", "a cost and a noise beside each name", line)
+        found[parts[0]] = LabellerSetup(cost, noise)
+    return found
+
+
+# -- labels by CSV -------------------------------------------------------------------------------------
+
+
+async def labels(visit: Visit) -> Page:
+    """Labels in bulk: pasted or from a file, first looked at and then told."""
+    assert visit.live is not None  # or it is refused here
+    return Page("labels.html", {"csv": "", "results": None, "problem": ""})
+
+
+async def send_labels(visit: Visit) -> Page:
+    """What would become of each line, or what became of it."""
+    content = visit.form.get("csv", "")
+    preview = not flag(visit.form, "tell")
+    call = visit.call(Raw(CSV_MEDIA, content.encode()), LabelsQuery(preview))
+    try:
+        results = await label_handlers.labels(call)
+    except BreakevenError as error:
+        return Page("labels.html", {"csv": content, "results": None, "problem": str(error)}, 422)
+    return Page("labels.html", {"csv": content if preview else "", "results": results, "problem": ""})
+
+
+# -- tokens --------------------------------------------------------------------------------------------
+
+
+async def tokens(visit: Visit) -> Page:
+    """Who may use the service."""
+    return await _tokens(visit)
+
+
+async def _tokens(visit: Visit, new: str = "", problem: str = "", status: int = 200) -> Page:
+    found = await asyncio.to_thread(visit.service.store.tokens)
+    names = list(visit.service.streams)
+    values = {"tokens": found, "new": new, "problem": problem, "roles": ROLES, "names": names}
+    return Page("tokens.html", values, status)
+
+
+async def add_token(visit: Visit) -> Page:
+    """Make a token, and show it this once."""
+    form, now = visit.form, visit.service.clock.now()
+    try:
+        days = number(form, "days")
+        expires = None if days is None else now + A_DAY * expect.positive("days", days)
+        roles = [one for one in ROLES if flag(form, f"role_{one}")]
+        if not visit.service.tokens.needed and "administer" not in roles:
+            raise InvalidInput("roles: expected administer for the first token, or nobody could make others")
+        streams = form.get("streams", "").split() or None
+        word, kept = new_token(text(form, "name"), roles, streams, now, expires)
+        await asyncio.to_thread(visit.service.store.add_token, kept)
+    except BreakevenError as error:
+        return await _tokens(visit, problem=str(error), status=422)
+    visit.service.entrance.forget()
+    return await _tokens(visit, new=word)
+
+
+async def revoke_token(visit: Visit) -> Elsewhere:
+    """Say that a token is good no more; sessions and feeds of it end."""
+    store, now = visit.service.store, visit.service.clock.now()
+    await asyncio.to_thread(store.revoke_token, visit.form.get("id", ""), now)
+    visit.service.entrance.forget()
+    return Elsewhere("/tokens")

@@ -1,0 +1,119 @@
+"""`breakeven serve` in a process of its own, tokens while it runs, and streams made by command."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+
+from breakeven.cli import main
+from breakeven.store import open_store
+
+CONFIG = '{"belief": {"kind": "TypeMeans", "noise_std": 0.5}, "rule": {"kind": "Threshold"}, "label_cost": 2}'
+
+
+@pytest.fixture
+def address(tmp_path):
+    return f"sqlite:///{tmp_path}/clinic.db"
+
+
+@contextmanager
+def running(address, *words):
+    """A server process; the address it listens at."""
+    command = [sys.executable, "-m", "breakeven", "serve", "--store", address, "--port", "0", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        yield process, re.search(r"http://\S+", line)[0]
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def ask(url, body=None, token=None, method=None):
+    headers = {"content-type": "application/json"} | (
+        {} if token is None else {"authorization": f"Bearer {token}"}
+    )
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, data, headers, method=method)) as answer:
+            return answer.status, json.loads(answer.read() or b"null")
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+def test_a_server_answers_keeps_what_it_answered_and_stops(address, tmp_path, capsys):
+    (tmp_path / "clinic.json").write_text(CONFIG)
+    config = str(tmp_path / "clinic.json")
+    assert main(["store", "create", "clinic", "--config", config, "--store", address]) == 0
+    with running(address) as (process, url):
+        arrivals = f"{url}/v1/streams/clinic/arrivals"
+        while ask(f"{url}/readyz")[0] != 200:  # while the stream is read
+            pass
+        assert ask(arrivals, {"row": "flu", "id": "a"})[1]["entry"] == 2
+        assert main(["store", "compact", "--store", address]) == 2  # it is held
+        assert f"held by process {process.pid}" in capsys.readouterr().err
+        assert main(["token", "add", "ann", "--role", "send", "--store", address, "--json"]) == 0
+        token = json.loads(capsys.readouterr().out)
+        status = 200
+        while status == 200:  # within a second
+            status, _ = ask(arrivals, {"row": "flu", "id": "a"})
+        assert status == 401
+        assert ask(arrivals, {"row": "flu", "id": "b"}, token["token"])[0] == 200
+        assert main(["token", "revoke", token["id"], "--store", address]) == 0
+        status = 200
+        while status == 200:
+            status, problem = ask(arrivals, {"row": "flu", "id": "b"}, token["token"])
+        assert "one that was revoked" in problem["detail"]
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+        assert "Traceback" not in errors
+    with running(address) as (process, url):
+        assert ask(f"{url}/healthz") == (200, {"status": "alive"})
+        os.kill(process.pid, signal.SIGKILL)
+    store = open_store(address, "read")
+    assert [one.id for one in store.entries(1)] == [None, "a", "b"]
+    store.close()
+
+
+def test_tokens_are_made_listed_and_revoked(address, capsys):
+    roles = ["--role", "label", "--role", "watch"]
+    assert main(["token", "add", "ann", *roles, "--days", "7", "--store", address]) == 0
+    shown = capsys.readouterr().out
+    id = re.match(r"be_(\w+)_\w{64}\n", shown)[1]
+    assert main(["token", "list", "--store", address]) == 0
+    assert "label watch" in capsys.readouterr().out
+    assert main(["token", "list", "--store", address, "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)["tokens"]
+    assert (listed["id"], listed["roles"], listed["revoked"]) == (id, ["label", "watch"], None)
+    assert main(["token", "revoke", id, "--store", address]) == 0
+    assert main(["token", "list", "--store", address]) == 0
+    assert "revoked" in capsys.readouterr().out
+    assert main(["token", "revoke", "nobody", "--store", address]) == 2
+    assert main(["token", "add", "ann", "--role", "king", "--store", address]) == 2
+    assert (
+        "role: expected one of 'send', 'label', 'watch', 'administer', got 'king'" in capsys.readouterr().err
+    )
+
+
+def test_a_server_does_not_open_to_the_world_without_a_token(address, capsys):
+    assert main(["serve", "--store", address, "--host", "0.0.0.0", "--port", "0"]) == 2
+    assert "while there is no token; make one with `breakeven token add`" in capsys.readouterr().err
+
+
+def test_a_stream_is_made_from_one_thing(address, tmp_path, capsys):
+    assert main(["store", "create", "clinic", "--store", address]) == 2
+    assert "either --config or --bill, got neither" in capsys.readouterr().err
+    (tmp_path / "bad.toml").write_text("belief = 3")
+    assert (
+        main(["store", "create", "clinic", "--config", str(tmp_path / "bad.toml"), "--store", address]) == 2
+    )
+    assert "expected the configuration of a stream" in capsys.readouterr().err
+    assert main(["store", "create", "clinic", "--bill", str(tmp_path), "--store", address]) == 2

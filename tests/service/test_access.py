@@ -1,0 +1,94 @@
+"""Tokens: every route with every role, and tokens that are missing, wrong, expired or revoked."""
+
+import pytest
+
+from breakeven.service.access import ROLES, new_token
+from breakeven.service.routes import SERVICE_ROUTES
+from tests.service.samples import TYPES
+
+OTHERS = [route for route in SERVICE_ROUTES if route.roles]
+
+
+def path_of(route):
+    return route.path.format(stream="clinic", id="a") if "{" in route.path else route.path
+
+
+@pytest.fixture
+def guarded(clinic, clock):
+    """A stream, and a token for each role."""
+    clinic("POST", "arrivals", {"row": "flu", "id": "a"})
+    words = {}
+    for role in ROLES:
+        words[role], kept = new_token(role, [role], None, clock.now(), clock.now() + 100)
+        clinic.store.add_token(kept)
+    clinic.service.tokens.forget()
+    clinic.words = words
+    return clinic
+
+
+def status_of(served, route, word):
+    headers = {} if word is None else {"authorization": word}
+    call = served.client.request(route.method, path_of(route), headers=headers)
+    return served.run(call).status_code
+
+
+def test_every_route_with_every_role(guarded):
+    ending = [one for one in OTHERS if not one.path.endswith("/feed")]  # which has tests of its own
+    for route in sorted(ending, key=lambda one: one.method == "DELETE"):
+        for role, word in guarded.words.items():
+            allowed = role in route.roles or role == "administer"
+            status = status_of(guarded, route, f"Bearer {word}")
+            assert (status != 403) == allowed, (route.method, route.path, role, status)
+            assert status not in (401, 500)
+
+
+@pytest.mark.parametrize("route", OTHERS, ids=lambda one: f"{one.method} {one.path}")
+def test_no_route_opens_to_a_wrong_token(guarded, route):
+    good = guarded.words["administer"]
+    for word in (
+        None,
+        "",
+        "Bearer",
+        "Bearer be_x_y",
+        f"Basic {good}",
+        f"Bearer {good}x",
+        f"Bearer {good[:-1]}",
+    ):
+        assert status_of(guarded, route, word) == 401
+
+
+def test_a_token_ends(guarded, clock):
+    for role in ("watch", "send"):
+        assert status_of(guarded, OTHERS[1], f"Bearer {guarded.words[role]}") != 401
+    id = guarded.words["watch"].split("_")[1]
+    guarded.store.revoke_token(id, clock.now())
+    clock.go_on(1.0)
+    assert status_of(guarded, OTHERS[1], f"Bearer {guarded.words['watch']}") == 401
+    clock.go_on(100.0)
+    assert status_of(guarded, OTHERS[0], f"Bearer {guarded.words['send']}") == 401
+
+
+def test_a_token_for_other_streams_does_not_open_this_one(guarded, clock):
+    guarded("PUT", "/v1/streams/mine", TYPES, status=201, headers=bearer(guarded.words["administer"]))
+    word, kept = new_token("eva", ["watch"], ["mine"], clock.now())
+    guarded.store.add_token(kept)
+    guarded("GET", "summary", status=403, headers=bearer(word))
+    guarded("GET", "/v1/streams/mine/summary", headers=bearer(word))
+    seen = guarded("GET", "/v1/streams", headers=bearer(word))
+    assert [one["name"] for one in seen["streams"]] == ["mine"]
+
+
+def bearer(word):
+    return {"authorization": f"Bearer {word}"}
+
+
+def test_a_secret_is_kept_as_a_digest_alone(guarded, tmp_path):
+    for word in guarded.words.values():
+        secret = word.split("_")[2].encode()
+        for file in tmp_path.iterdir():
+            assert secret not in file.read_bytes()
+
+
+def test_health_needs_no_token(guarded):
+    assert guarded("GET", "/healthz") == {"status": "alive"}
+    assert guarded("GET", "/readyz") == {"ready": True, "streams": {"clinic": 1.0}}

@@ -1,0 +1,244 @@
+"""Streams: made, changed, closed, removed; from a bill's folder; labels in bulk; the log; erasing."""
+
+import base64
+import csv
+import io
+import json
+
+import pytest
+
+from breakeven import Learner, Threshold, TypeMeans
+from breakeven.errors import InvalidInput
+from breakeven.rows import Column, Columns, save_bill
+from breakeven.rows.bills import SUMMARY_FILE
+from breakeven.service.server import ServeSettings, add_bills, check_bind, read_settings
+from breakeven.service.setting_up import create_from_bill
+from breakeven.store import open_store
+from tests.service.samples import ALL_WANTED, PATIENTS, TYPES
+
+
+def test_a_stream_is_made_once_and_the_same_again_is_harmless(served):
+    made = served("PUT", "", TYPES, status=201)
+    assert made["config"] == TYPES
+    served("PUT", "", TYPES)
+    problem = served("PUT", "", TYPES | {"label_cost": 3.0}, status=409)
+    assert "change it with PATCH" in problem["detail"]
+    assert [one["name"] for one in served("GET", "/v1/streams")["streams"]] == ["clinic"]
+
+
+@pytest.mark.parametrize(
+    ("config", "status", "words"),
+    [
+        ({}, 400, "missing required field"),
+        (TYPES | {"colour": "red"}, 400, "unknown field"),
+        (TYPES | {"label_cost": -1}, 422, "label_cost: expected"),
+        (TYPES | {"belief": {"kind": "Means"}}, 422, "belief: kind: expected a known name"),
+        (TYPES | {"rule": {"kind": "Threshold", "scales": 1}}, 422, "perhaps 'scale'"),
+        (TYPES | {"deadline": 0}, 422, "deadline: expected"),
+        (TYPES | {"keep": 10}, 422, "keep: expected at least 10,000"),
+        (PATIENTS | {"belief": PATIENTS["belief"] | {"dim": 7}}, 422, "expected a row of 7"),
+    ],
+    ids=["empty", "unknown", "cost", "belief", "rule", "deadline", "keep", "columns"],
+)
+def test_a_configuration_that_cannot_be_right_is_refused(served, config, status, words):
+    assert words in served("PUT", "", config, status=status)["detail"]
+    assert served.store.streams() == []
+
+
+@pytest.mark.parametrize("name", ["a%2Fb", "%20", "x" * 101, ".."])
+def test_a_name_must_fit_into_a_path(served, name):
+    answer = served.run(served.client.put(f"/v1/streams/{name}", json=TYPES))
+    assert answer.status_code in (404, 405, 422)
+    assert served.store.streams() == []
+
+
+def test_a_change_is_kept_over_a_restart(serving):
+    with serving() as served:
+        served("PUT", "", TYPES, status=201)
+        served("POST", "arrivals", {"row": "flu", "id": "a"})
+        changed = served("PATCH", "", {"label_cost": 7.0, "deadline": 60, "desk": {"lease": 30}})
+        assert changed["config"]["label_cost"] == 7.0
+        served("PATCH", "", {"rule": {"kind": "Nix"}}, status=422)
+        served("PATCH", "", {"label_cost": 7.0})  # nothing new, and no entry
+        assert served.live().seq == 4
+        served("PATCH", "", {"deadline": None})
+        served("PATCH", "", {"labellers": {"mri": {"cost": 5, "noise_std": 0.1}}})
+    with serving() as served:
+        config = served("GET", "")["config"]
+        assert "deadline" not in config
+        assert "label_cost" not in config
+        assert config["labellers"] == {"mri": {"cost": 5.0, "noise_std": 0.1}}
+        assert served("POST", "arrivals", {"row": "flu", "id": "b"})["labeller"] == "mri"
+        served("PUT", "", TYPES)  # as it was made
+
+
+def test_a_closed_stream_is_readable_and_takes_no_more(clinic):
+    clinic("POST", "arrivals", {"row": "flu", "id": "a"})
+    clinic("DELETE", "", status=204)
+    assert clinic("GET", "summary")["ledger"]["rounds"] == 1
+    clinic("POST", "arrivals", {"row": "flu", "id": "b"}, status=410)
+    clinic("POST", "requests/a/label", {"y": 1}, status=410)
+    assert clinic("GET", "/v1/streams")["streams"][0]["state"] == "closed"
+
+
+def test_a_removed_stream_leaves_no_byte(clinic, tmp_path):
+    clinic("POST", "arrivals", {"row": "a-rare-illness", "id": "Anna-Karenina"})
+    clinic("DELETE", "", params={"erase": "true"}, status=204)
+    clinic("GET", "summary", status=404)
+    for file in tmp_path.iterdir():
+        assert b"Karenina" not in file.read_bytes()
+        assert b"rare-illness" not in file.read_bytes()
+    clinic("PUT", "", TYPES, status=201)
+    assert clinic("POST", "arrivals", {"row": "flu", "id": "Anna-Karenina"})["entry"] == 2
+
+
+def test_somebody_is_erased_and_the_rest_stays(clinic, tmp_path):
+    for id in ("Anna-Karenina", "Ben"):
+        clinic("POST", "arrivals", {"row": "flu", "id": id})
+        clinic("POST", f"requests/{id}/skip")
+    clinic("POST", "requests/Anna-Karenina/label", {"y": 39.25})
+    assert clinic("POST", "erase", {"ids": ["Anna-Karenina"]}) == {"entries": 3}
+    for file in tmp_path.iterdir():
+        assert b"Karenina" not in file.read_bytes()
+    assert clinic.live().ready.learner.rounds == 2
+    assert [one["id"] for one in clinic("GET", "requests")["requests"]] == ["Ben"]
+    clinic("POST", "erase", {"ids": ["Anna-Karenina"]}, status=404)
+    clinic("POST", "arrivals", {"row": "flu", "id": "Anna-Karenina"})
+
+
+def test_a_snapshot_goes_out_and_comes_in(clinic):
+    clinic("POST", "arrivals", {"row": "flu", "id": "a"})
+    answer = clinic("GET", "snapshot")
+    assert answer.headers["breakeven-entry"] == "2"
+    assert Learner.restore(answer.content).snapshot() == clinic.live().ready.learner.snapshot()
+    body = {"snapshot": base64.b64encode(answer.content).decode(), "unit": "°C"}
+    made = clinic("PUT", "snapshot", body, stream="second", status=201)
+    assert made["config"]["belief"]["kind"] == "TypeMeans"
+    clinic("PUT", "snapshot", body, stream="second", status=409)
+    clinic("PUT", "snapshot", {"snapshot": "AAAA"}, stream="third", status=422)
+    assert [one["id"] for one in clinic("GET", "requests", stream="second")["requests"]] == ["a"]
+    assert clinic("POST", "requests/a/label", {"y": 1}, stream="second")["entry"] == 2
+
+
+def test_a_bills_folder_becomes_a_stream(tmp_path, serving, address):
+    folder = tmp_path / "ward"
+    folder.mkdir()
+    learner = Learner(TypeMeans(noise_std=0.5), Threshold(), label_cost=2.0)
+    learner.decide("flu", id="a")
+    columns = Columns(label_column=Column("temperature", unit="°C"), type_column=Column("illness", "text"))
+    save_bill(folder, learner, columns)
+    (folder / SUMMARY_FILE).write_text("{}")
+    store = open_store(address, "create")
+    assert add_bills(store, [folder], "me") == ["ward"]
+    assert add_bills(store, [folder], "me") == []
+    create_from_bill(store, folder, name="other", by="me")
+    with serving(store) as served:
+        answer = served("POST", "arrivals", {"row": {"illness": "flu"}, "id": "b"}, stream="ward")
+        assert answer["round"] == 2
+        assert [one["id"] for one in served("GET", "requests", stream="ward")["requests"]] == ["a", "b"]
+        assert served("GET", "", stream="other")["config"]["unit"] == "°C"
+
+
+# -- labels in bulk, history ---------------------------------------------------------------------------
+
+
+def test_labels_come_as_csv_with_a_preview(served):
+    served("PUT", "", ALL_WANTED, status=201)
+    served("POST", "arrivals", [{"row": "flu", "id": id} for id in "abc"])
+    served("POST", "requests/c/withdraw")
+    content = b"\xef\xbb\xbfid;y\r\na;38,5\r\nb;39\r\nc;1\r\nz;3\r\nb;39\r\n"
+    more = {"content": content, "headers": {"content-type": "text/csv; charset=utf-8"}}
+    shown = served("POST", "labels?preview=true", **more)
+    assert served.live().ready.learner.belief.labels == 0
+    done = served("POST", "labels", **more)
+    for answer in (shown, done):
+        assert [one["result"] for one in answer["results"]] == [
+            "refused",
+            "told",
+            "late",
+            "refused",
+            "repeated",
+        ]
+        assert answer["results"][0]["detail"] == "y: expected a number, got '38,5'"
+    assert (done["told"], done["refused"], shown["preview"], done["preview"]) == (3, 2, True, False)
+    lines = b'{"id": "a", "y": 38.5}\n{"id": "b", "y": 39}\n'
+    more = {"content": lines, "headers": {"content-type": "application/x-ndjson"}}
+    assert [one["result"] for one in served("POST", "labels", **more)["results"]] == ["told", "repeated"]
+    assert served("POST", "labels", [{"id": "a", "y": 38.5}])["results"][0]["result"] == "repeated"
+
+
+@pytest.mark.parametrize(
+    ("media", "content", "status"),
+    [
+        ("text/csv", b"name,y\na,1\n", 400),
+        ("text/csv", b"id,y\na,1,2\n", 400),
+        ("text/csv", b"id,y\n,1\n", 400),
+        ("text/csv", b"\xff", 400),
+        ("application/x-ndjson", b"{", 400),
+        ("text/plain", b"a", 415),
+    ],
+)
+def test_labels_that_cannot_be_read_change_nothing(clinic, media, content, status):
+    clinic("POST", "labels", content=content, headers={"content-type": media}, status=status)
+
+
+def test_a_history_is_learnt_whole_or_not_at_all(clinic):
+    lines = [{"row": "flu", "y": 38.0}, {"row": "flu", "y": 39.0, "id": "old"}]
+    assert clinic("POST", "history", lines) == {"learnt": 2, "entry": 3}
+    problem = clinic("POST", "history", [{"row": "flu", "y": 1}, {"row": "flu", "y": "x"}], status=422)
+    assert problem["detail"].startswith("line 2: ")
+    clinic("POST", "history", [{"row": "flu", "y": 1}, {"row": "cold", "y": 1, "id": "old"}], status=409)
+    clinic.run(clinic.live().settled())
+    assert clinic.live().ready.learner.belief.labels == 2
+
+
+# -- the log -------------------------------------------------------------------------------------------
+
+
+def test_the_log_comes_in_pages_as_lines_and_as_csv(clinic, clock):
+    for i in range(12):
+        clinic("POST", "arrivals", {"row": "flu", "id": f"=p{i}"})
+        clock.go_on(1)
+    page = clinic("GET", "entries", params={"limit": 5})
+    assert ([one["seq"] for one in page["entries"]], page["next"], page["as_of"]) == ([1, 2, 3, 4, 5], 5, 13)
+    page = clinic("GET", "entries", params={"after": 10})
+    assert ([one["seq"] for one in page["entries"]], page["next"]) == ([11, 12, 13], None)
+    assert page["entries"][0]["event"]["decision"]["id"] == "=p9"
+    chosen = clinic("GET", "entries", params={"kind": "Created"})["entries"]
+    assert [one["seq"] for one in chosen] == [1]
+    times = {"from": "2023-11-14T22:13:25Z", "to": "2023-11-14T22:13:27Z"}
+    assert [one["seq"] for one in clinic("GET", "entries", params=times)["entries"]] == [7, 8]
+    lines = clinic("GET", "entries", headers={"accept": "application/x-ndjson"}).text.splitlines()
+    assert [json.loads(line)["seq"] for line in lines] == list(range(1, 14))
+    rows = list(csv.DictReader(io.StringIO(clinic("GET", "entries", headers={"accept": "text/csv"}).text)))
+    assert [row["id"] for row in rows[1:3]] == ["'=p0", "'=p1"]
+    clinic("GET", "entries", headers={"accept": "image/png"}, status=415)
+
+
+def test_a_summary_says_what_labelling_everyone_would_have_cost(clinic):
+    clinic("POST", "arrivals", [{"row": "flu"} for _ in range(50)])
+    found = clinic("GET", "summary")
+    assert found["everyone"] == 100.0
+    assert 0 < found["spend"] <= 100
+    assert found["words"].startswith("belief            TypeMeans")
+    assert found["as_of"] == 51
+
+
+# -- serving -------------------------------------------------------------------------------------------
+
+
+def test_settings_come_from_a_file(tmp_path):
+    file = tmp_path / "serve.toml"
+    file.write_text('port = 9000\nhost = "127.0.0.2"\n')
+    assert read_settings(file) == ServeSettings(port=9000, host="127.0.0.2")
+    for wrong in ("port = 'x'", "colour = 1", "port ="):
+        file.write_text(wrong)
+        with pytest.raises(InvalidInput, match="expected settings of `breakeven serve`"):
+            read_settings(file)
+
+
+def test_the_world_is_not_let_in_without_a_token(served):
+    check_bind(served.store, "127.0.0.1")
+    for host in ("0.0.0.0", "::", "192.168.1.5", "example.com"):
+        with pytest.raises(InvalidInput, match=r"host: expected 127\.0\.0\.1, this machine alone"):
+            check_bind(served.store, host)
