@@ -1,0 +1,93 @@
+"""From the description of a verb to a method: one that waits for the answer, or one that is awaited.
+
+So each verb is written once, and types say which of the two it is.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import wraps
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+
+from breakeven.client.described_calls import ClientCall, ClientPages
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class WaitingCarrier(ABC):
+    """Whatever carries calls out and waits for their answers."""
+
+    @abstractmethod
+    def carry(self, call: ClientCall[T]) -> T:
+        """Send a call, again where that makes sense, and return its answer."""
+
+    def carry_pages(self, pages: ClientPages[T]) -> Iterator[T]:
+        """Everything on all pages."""
+        call: ClientCall[Any] | None = pages.first
+        while call is not None:
+            found, call = pages.turn(self.carry(call))
+            yield from found
+
+
+class AwaitedCarrier(ABC):
+    """Whatever carries calls out and is awaited."""
+
+    @abstractmethod
+    async def carry(self, call: ClientCall[T]) -> T:
+        """Send a call, again where that makes sense, and return its answer."""
+
+    async def carry_pages(self, pages: ClientPages[T]) -> AsyncIterator[T]:
+        """Everything on all pages."""
+        call: ClientCall[Any] | None = pages.first
+        while call is not None:
+            found, call = pages.turn(await self.carry(call))
+            for one in found:
+                yield one
+
+
+class Verb(Generic[P, T]):
+    """A verb by its description; on a carrier it is a method."""
+
+    def __init__(self, describe: Callable[Concatenate[Any, P], ClientCall[T]]) -> None:
+        self._describe, self.__doc__ = describe, describe.__doc__
+
+    @overload
+    def __get__(self, one: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, one: WaitingCarrier, owner: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, one: AwaitedCarrier, owner: type) -> Callable[P, Awaitable[T]]: ...
+    def __get__(self, one: Any, owner: type) -> Any:
+        """The method."""
+        if one is None:
+            return self
+
+        @wraps(self._describe)
+        def carried_out(*given: P.args, **named: P.kwargs) -> Any:
+            return one.carry(self._describe(one, *given, **named))
+
+        return carried_out
+
+
+class PagedVerb(Generic[P, T]):
+    """The same for a verb whose answer comes in pages: its method iterates over what is on them."""
+
+    def __init__(self, describe: Callable[Concatenate[Any, P], ClientPages[T]]) -> None:
+        self._describe, self.__doc__ = describe, describe.__doc__
+
+    @overload
+    def __get__(self, one: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, one: WaitingCarrier, owner: type) -> Callable[P, Iterator[T]]: ...
+    @overload
+    def __get__(self, one: AwaitedCarrier, owner: type) -> Callable[P, AsyncIterator[T]]: ...
+    def __get__(self, one: Any, owner: type) -> Any:
+        """The method."""
+        if one is None:
+            return self
+
+        @wraps(self._describe)
+        def carried_out(*given: P.args, **named: P.kwargs) -> Any:
+            return one.carry_pages(self._describe(one, *given, **named))
+
+        return carried_out
