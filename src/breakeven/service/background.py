@@ -31,7 +31,7 @@ class Beside(Protocol):
         """The service ends: leave nothing running."""
 
 
-class _Repeating:
+class Repeating:
     """A look at every stream now and then."""
 
     _task: asyncio.Task[None] | None = None
@@ -63,7 +63,7 @@ class _Repeating:
         raise NotImplementedError
 
 
-class Deadlines(_Repeating):
+class Deadlines(Repeating):
     """Withdraws requests that were not answered in time, also while nobody asks."""
 
     async def look(self, live: LiveStream) -> None:
@@ -71,7 +71,7 @@ class Deadlines(_Repeating):
         await live.expire()
 
 
-class FitRunner(_Repeating):
+class FitRunner(Repeating):
     """Fits beliefs to their labels when a fit is due, outside of the stream's turn."""
 
     async def look(self, live: LiveStream) -> None:

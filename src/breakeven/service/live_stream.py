@@ -26,6 +26,7 @@ from breakeven.service.clock import Clock, Jumps
 from breakeven.service.desk import Desk
 from breakeven.service.seen_ids import SeenIds
 from breakeven.service.setting_up import columns_of, config_now
+from breakeven.service.stream_times import StreamTimes
 from breakeven.store import LogEntry, Store, StoredStream, Writer
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
 from breakeven.wire.stream_setup import StreamConfig, StreamState
@@ -35,6 +36,7 @@ T = TypeVar("T")
 
 SLOW = 0.002  # seconds, from which on work goes to a thread
 REMEMBERED = 0.2  # how much the last measurement of a verb counts
+DECIDING = ("decide", "decide_many")  # verbs
 SKIPPED = "Skipped"  # the kind of an entry that says that somebody skipped a request
 BY_TYPE = (TypeBelief, Cells, SeparateTypes)  # a late label costs the same however many are awaited
 OPEN_BY_DEFAULT = 500  # requests of a belief over numbers: a late label costs more the more are awaited
@@ -84,6 +86,7 @@ class LiveStream:
         self._fresh: list[Any] = []  # what happened in this turn: events, and what was added
         self._pace: dict[str, float] = {}  # seconds that one of a verb takes
         self._jumps = Jumps()
+        self.times = StreamTimes()
         self._ears: list[Heard] = []
         self.seen = SeenIds()
         self.progress = 0.0  # of folding, from 0 to 1
@@ -292,7 +295,10 @@ class LiveStream:
     def _timed(self, folded: Folded, verb: str, work: Callable[[Folded], T], count: int) -> T:
         began = perf_counter()
         result = work(folded)
-        took = (perf_counter() - began) / max(count, 1)
+        took = perf_counter() - began
+        if verb in DECIDING:
+            self.times.decide.add(took)
+        took /= max(count, 1)
         before = self._pace.get(verb, took)
         self._pace[verb] = before + REMEMBERED * (took - before)
         return result
@@ -345,10 +351,12 @@ class LiveStream:
 
     def _submit(self, entries: list[LogEntry]) -> asyncio.Future[None]:
         wait = asyncio.get_running_loop().create_future()
-        last = self.seq = entries[-1].seq
+        last, began = entries[-1].seq, perf_counter()
+        self.seq = last
 
         def answer(error: BreakevenError | None) -> None:
             if error is None:
+                self.times.commit.add(perf_counter() - began)
                 self.written = last
                 if not wait.done():
                     wait.set_result(None)
