@@ -57,6 +57,12 @@ class SeenIds:
         for id in ids:
             self.add(id)
 
+    def add_found(self, found: "SeenIds") -> None:
+        """All that the store had came before these; so from here on a no is certain."""
+        self._filters = [*found._filters, *self._filters]
+        self._latest |= found._latest
+        self.complete = True
+
     def _put_into_filter(self) -> None:
         if self._room < len(self._latest):
             self._filters.append(bytearray(2 * len(self._filters[-1])))

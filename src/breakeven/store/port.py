@@ -90,6 +90,10 @@ class Store(Protocol):
         """Where it is, as messages call it."""
 
     @property
+    def location(self) -> str | None:
+        """The address that opens it from another process, too; None where there is none."""
+
+    @property
     def id(self) -> str:
         """Its own id, made at random when the store was made; a copy of the store keeps it."""
 

@@ -45,6 +45,11 @@ class SqlStore(ABC):
         self._turn = RLock()  # of whoever writes
         self._lasts: dict[int, int] = {}  # the last numbers of streams that were written to
 
+    @property
+    def location(self) -> str:
+        """The address that opens this store again, also from another process; it may hold a password."""
+        return self.address
+
     # -- for subclasses ----------------------------------------------------------------------------
 
     @abstractmethod
