@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.debian import needed, under_ci
+
 NOBODY = 65534
 
 
@@ -28,13 +30,11 @@ class Server(NamedTuple):
 
 @contextmanager
 def postgresql() -> Iterator[Server]:
-    """A server that runs meanwhile; the test is skipped where there can be none, and says why."""
-    if not os.environ.get("CI"):
+    """A server that runs meanwhile; the test is skipped without CI, or without psycopg."""
+    if not under_ci():
         pytest.skip("a server is started under CI only")
     pytest.importorskip("psycopg", reason="psycopg, of the extra postgres, is not installed")
-    tools = sorted(glob("/usr/lib/postgresql/*/bin"))
-    if not tools:
-        pytest.skip("no PostgreSQL server is installed: apt-get install postgresql")
+    tools = needed("postgresql", lambda: sorted(glob("/usr/lib/postgresql/*/bin")) or None)
     with TemporaryDirectory(prefix="breakeven-", dir="/tmp") as folder:
         as_nobody = []
         if os.getuid() == 0:

@@ -103,7 +103,9 @@ def test_what_was_believed_before_a_label_is_that_of_the_loop(prior_std, before,
 @pytest.mark.parametrize("prior_std", PRIORS)
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("cost", COSTS.values(), ids=COSTS)
-@pytest.mark.parametrize("types", [1, 7, 300])
+@pytest.mark.parametrize(
+    "types", [pytest.param(1, marks=pytest.mark.slow), 7, pytest.param(300, marks=pytest.mark.slow)]
+)
 def test_long_streams_of_integers_are_the_loop(prior_std, rule, cost, types):
     xs, ys, truth = typed(types)
     half = (xs[:700], ys[:700], truth[:700]), (xs[700:], ys[700:], None)

@@ -36,6 +36,11 @@ def write_bill(bill: Bill, folder: Path) -> Path:
     return write(folder, "report.html", html(bill).encode())
 
 
+def write_bill_as(bill: Bill, path: Path) -> Path:
+    """Write the page of a bill to this file."""
+    return write(path.parent, path.name, html(bill).encode())
+
+
 def html(bill: Bill) -> str:
     """The whole page."""
     script, style = asset("bill.js"), asset("page.css") + asset("bill.css") + style_sheet()

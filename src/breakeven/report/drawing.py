@@ -28,6 +28,7 @@ from breakeven.report.line_styles import (
     PAPER_COLOUR,
     LineStyle,
     style_of,
+    styles_of,
 )
 from breakeven.report.markup import line_words
 from breakeven.values.exhibit import Chart, Line, Note
@@ -130,6 +131,12 @@ def figure_of_chart(chart: Chart, styles: dict[str, LineStyle]) -> "Figure":
         figure.set_layout_engine("none")
         _draw_notes(figure, axes, chart)
     return figure
+
+
+def picture(chart: Chart) -> Any:
+    """A chart as a matplotlib figure, which a notebook shows, and which can be saved or changed."""
+    labels = list(dict.fromkeys(line.label for line in chart.lines))
+    return figure_of_chart(chart, styles_of(labels, labels))
 
 
 def _draw_line(axes: "Axes", line: Line, style: LineStyle, chart: Chart) -> Any:

@@ -37,7 +37,8 @@ class Service:
         self.entrance = Entrance(self.tokens, Sessions(store, self.tokens, self.clock))
         self.feeds = Feeds()
         self.streams: dict[str, LiveStream] = {}
-        self.beside = [Deadlines(), FitRunner(), SnapshotRunner()] if beside is None else list(beside)
+        usual: list[Beside] = [Deadlines(), FitRunner(), SnapshotRunner()]
+        self.beside = usual if beside is None else list(beside)
         self._threads = ThreadPoolExecutor(THREADS, "breakeven-stream")
         self._writer: Writer | None = None
         self._reading: asyncio.Task[None] | None = None

@@ -17,8 +17,8 @@ LAST_ENTRIES = 20_000
 LONGEST_RATE = 100  # arrivals that a rate is counted over
 
 
-class Step(Struct, frozen=True, gc=False):
-    """One change: when, in which round, and what it adds to the spend, to everyone's, and to what is open."""
+class SeriesStep(Struct, frozen=True, gc=False):
+    """One change: when, and what it adds to the spend, to everyone's, and to what is open."""
 
     at: float
     spend: float
@@ -27,7 +27,8 @@ class Step(Struct, frozen=True, gc=False):
     asked: bool | None = None  # of an arrival: whether its label was wanted
     uncertainty: float = 0.0
     threshold: float = 0.0
-    round: int = 0
+    worth: float | None = None
+    cost: float = 0.0
 
 
 class StreamSeries:
@@ -35,7 +36,7 @@ class StreamSeries:
 
     def __init__(self, store: Store, stream: int) -> None:
         self._store, self._stream = store, stream
-        self.steps: deque[Step] = deque(maxlen=LAST_ENTRIES)
+        self.steps: deque[SeriesStep] = deque(maxlen=LAST_ENTRIES)
         self._costs: dict[str, float] = {}  # of labels that were asked for
         self.upto: int | None = None
 
@@ -52,20 +53,24 @@ class StreamSeries:
                     self.steps.append(step)
         self.upto = upto
 
-    def _step(self, event: object, at: float) -> Step | None:
+    def _step(self, event: object, at: float) -> SeriesStep | None:
         if isinstance(event, Arrived):
             one = event.decision
             if not one.wants_label:
-                return Step(at, 0.0, one.cost, 0, False, one.uncertainty, one.threshold, one.round)
+                return SeriesStep(
+                    at, 0.0, one.cost, 0, False, one.uncertainty, one.threshold, one.worth, one.cost
+                )
             self._costs[one.id] = one.cost
-            return Step(at, one.cost, one.cost, 1, True, one.uncertainty, one.threshold, one.round)
+            return SeriesStep(
+                at, one.cost, one.cost, 1, True, one.uncertainty, one.threshold, one.worth, one.cost
+            )
         if isinstance(event, Told):
-            return Step(at, 0.0, 0.0, -1)
+            return SeriesStep(at, 0.0, 0.0, -1)
         if isinstance(event, Reopened):
-            return Step(at, 0.0, 0.0, 1)
+            return SeriesStep(at, 0.0, 0.0, 1)
         if isinstance(event, Withdrawn):
             cost = 0.0 if event.charged else self._costs.pop(event.id, 0.0)
-            return Step(at, -cost, 0.0, -1)
+            return SeriesStep(at, -cost, 0.0, -1)
         return None
 
 
@@ -78,10 +83,10 @@ class Course(Struct, frozen=True):
     open: list[int]
 
 
-def course_of(steps: list[Step], spend: float, everyone: float, count: int, now: float) -> Course:
+def course_of(steps: list[SeriesStep], spend: float, everyone: float, count: int, now: float) -> Course:
     """Where the sums stood after each step, given where they stand now.
 
-    >>> steps = [Step(1.0, 2.0, 2.0, 1), Step(2.0, 0.0, 2.0, 0)]
+    >>> steps = [SeriesStep(1.0, 2.0, 2.0, 1), SeriesStep(2.0, 0.0, 2.0, 0)]
     >>> course_of(steps, spend=10.0, everyone=20.0, count=3, now=5.0)
     Course(at=[1.0, 2.0, 5.0], spend=[10.0, 10.0, 10.0], everyone=[18.0, 20.0, 20.0], open=[3, 3, 3])
     """
@@ -97,7 +102,7 @@ def course_of(steps: list[Step], spend: float, everyone: float, count: int, now:
     return found
 
 
-def rate_of(steps: list[Step]) -> tuple[list[float], list[float]]:
+def rate_of(steps: list[SeriesStep]) -> tuple[list[float], list[float]]:
     """The share of the last arrivals whose labels were wanted, in percent, by the time of each."""
     arrivals = [one for one in steps if one.asked is not None]
     width = max(min(LONGEST_RATE, len(arrivals) // 5), 1)

@@ -1,7 +1,7 @@
 """The belief that f is a Gaussian process: checks, answers, labels, and the schedule of fits.
 
 What it needs from linear algebra is a solver; `capacity.py` chooses it. How its parameters are found is in
-`fitting.py`, and which labels lie before a change in `outdated_labels.py`.
+`fitting.py`, and which labels lie before a change in `evidence.py`.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, On
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.capacity import Label, SolverChoice
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE
+from breakeven.beliefs.gp.evidence import labels_before_change
 from breakeven.beliefs.gp.exact import ExactSolver
 from breakeven.beliefs.gp.fitting import run_job
 from breakeven.beliefs.gp.kernels import (
@@ -28,7 +29,6 @@ from breakeven.beliefs.gp.kernels import (
     checked_parameters,
 )
 from breakeven.beliefs.gp.likelihood import Prior
-from breakeven.beliefs.gp.outdated_labels import labels_before_change
 from breakeven.beliefs.gp.reservoir import Reservoir, lesson_share, saving
 from breakeven.beliefs.gp.solver import BlockLooks, Solved, SolvedView, Solver, own_variance
 from breakeven.beliefs.number_rows import LARGEST_DIM, NumberRows

@@ -29,8 +29,8 @@ MEMBER_COLUMNS = ("code", "rounds", "number", "next_number", "bought")
 LEARNT_COLUMNS = ("fits", "fitted_at", "fitted_rounds")
 LEARNT_NUMBERS = ("prior_mean", "prior_std")
 CELL_COLUMNS = ("key", "type", "arrivals", "asked", "told")
-LABEL_COLUMNS = ("key", "id", "cell", "round", "number", "withdrawn")
-LABEL_NUMBERS = ("given", "y")
+KEPT_COLUMNS = ("key", "id", "cell", "round", "number", "withdrawn")
+KEPT_NUMBERS = ("given", "y")
 
 Fill = Callable[[FleetState], None]
 
@@ -63,7 +63,7 @@ def dump(state: FleetState) -> bytes:
         columns[f"members.{name}"] = members[name][used]
     for name in (*CELL_COLUMNS, "parts"):
         columns[f"cells.{name}"] = cells[name]
-    for name in (*LABEL_COLUMNS, *LABEL_NUMBERS):
+    for name in (*KEPT_COLUMNS, *KEPT_NUMBERS):
         columns[f"labels.{name}"] = labels[name][rows]
     columns["cells.key"], columns["labels.key"] = number[cells["key"]], number[labels["key"][rows]]
     columns["labels.cell"] = columns["labels.cell"] - NO_CELL
@@ -187,7 +187,7 @@ def _fill_checked(state: FleetState, head: Head, columns: dict[str, NDArray[Any]
     for name, column in columns.items():
         room, field = name.split(".")
         rooms[room][field] = column
-    known = set(member_columns(state)), {*CELL_COLUMNS, "parts"}, {*LABEL_COLUMNS, *LABEL_NUMBERS}
+    known = set(member_columns(state)), {*CELL_COLUMNS, "parts"}, {*KEPT_COLUMNS, *KEPT_NUMBERS}
     for one, names in zip((members, cells, labels), known, strict=True):
         if set(one) - names or names - set(one) - {"spend", "parts", "given"}:
             raise _unreadable(f"the columns {sorted(set(one) ^ names)}")

@@ -9,11 +9,11 @@ from breakeven.service.live_stream import Folded, LiveStream
 from breakeven.service.pages.desk_page import unit_of_label
 from breakeven.service.pages.page_calls import Page, Visit
 from breakeven.service.pages.svg_charts import LiveChart, Series, live_chart
-from breakeven.service.stream_series import StreamSeries, course_of, rate_of
+from breakeven.service.stream_series import SeriesStep, StreamSeries, course_of, rate_of
 
 _SERIES: WeakKeyDictionary[LiveStream, StreamSeries] = WeakKeyDictionary()
 _READING: WeakKeyDictionary[LiveStream, asyncio.Lock] = WeakKeyDictionary()
-SECONDS_A_DAY = 86_400.0
+PER_DAY = 86_400.0
 
 
 async def board(visit: Visit) -> Page:
@@ -50,7 +50,7 @@ async def _values(visit: Visit) -> dict[str, Any]:
     charts = _charts(values, series, visit.service.clock.now())
     arrivals = [one for one in series.steps if one.asked is not None]
     span = arrivals[-1].at - arrivals[0].at if len(arrivals) > 1 else 0.0
-    a_day = len(arrivals) / span * SECONDS_A_DAY if span >= 60.0 else None
+    a_day = len(arrivals) / span * PER_DAY if span >= 60.0 else None
     asked = sum(bool(one.asked) for one in arrivals)
     share = 100.0 * asked / len(arrivals) if arrivals else None
     return values | {"charts": charts, "as_of": as_of, "a_day": a_day, "share": share, "state": live.state}
@@ -70,8 +70,6 @@ def _charts(values: dict[str, Any], series: StreamSeries, now: float) -> list[Li
     if not steps:
         return []
     course = course_of(steps, values["spend"], values["everyone"], values["open"], now)
-    arrivals = [one for one in steps if one.asked is not None]
-    at = [one.at for one in arrivals]
     rate_at, rate = rate_of(steps)
     count = list(map(float, course.open))
     return [
@@ -84,15 +82,25 @@ def _charts(values: dict[str, Any], series: StreamSeries, now: float) -> list[Li
                 Series("spent", course.at, course.spend, "ours", "steps"),
             ],
         ),
-        live_chart(
-            "uncertainty",
-            "Uncertainty of each arrival against its threshold",
-            values["unit"],
-            [
-                Series("uncertainty", at, [one.uncertainty for one in arrivals], "ours", "dots"),
-                Series("threshold", at, [one.threshold for one in arrivals], "other", "steps"),
-            ],
-        ),
+        _reasons(values, [one for one in steps if one.asked is not None]),
         live_chart("open", "Open requests", "", [Series("open", course.at, count, "ours", "steps")]),
         live_chart("rate", "Arrivals whose label is wanted", "%", [Series("share", rate_at, rate, "ours")]),
     ]
+
+
+def _reasons(values: dict[str, Any], arrivals: list[SeriesStep]) -> LiveChart:
+    """What decisions rested on: what labels would save beside their cost, or uncertainty and threshold."""
+    worth = [one for one in arrivals if one.worth is not None]
+    if 2 * len(worth) >= len(arrivals):
+        at = [one.at for one in worth]
+        series = [
+            Series("would save", at, [one.worth or 0.0 for one in worth], "ours", "dots"),
+            Series("costs", at, [one.cost for one in worth], "other", "steps"),
+        ]
+        return live_chart("worth", "What each label would save, and its cost", values["currency"], series)
+    at = [one.at for one in arrivals]
+    series = [
+        Series("uncertainty", at, [one.uncertainty for one in arrivals], "ours", "dots"),
+        Series("threshold", at, [one.threshold for one in arrivals], "other", "steps"),
+    ]
+    return live_chart("uncertainty", "Uncertainty of each arrival and its threshold", values["unit"], series)

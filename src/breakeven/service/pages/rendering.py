@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from math import isfinite
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,7 +17,7 @@ STATIC_MEDIA = {
     "page.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
-MISSING = "–"
+NO_VALUE = "–"
 
 
 @cache
@@ -30,6 +31,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"amount": shown_amount, "value": shown_value, "moment": moment, "since": since}
+    made.tests["finite"] = lambda number: number is not None and isfinite(number)
     made.globals |= {"address": address, "static": static_address}
     return made
 
@@ -64,9 +66,9 @@ def shown_amount(number: float | None, unit: str = "") -> str:
     ('12,346 EUR', '−3', '–')
     """
     if number is None:
-        return MISSING
+        return NO_VALUE
     words = amount(number).replace("-", "−")
-    return f"{words} {unit}" if unit and words != MISSING else words
+    return f"{words} {unit}" if unit and words != NO_VALUE else words
 
 
 def shown_value(value: Any, unit: str = "") -> str:
@@ -81,7 +83,7 @@ def shown_value(value: Any, unit: str = "") -> str:
         return shown_amount(value, unit)
     if isinstance(value, list | tuple):
         return ", ".join(shown_value(one) for one in value)
-    return MISSING if value is None else str(value)
+    return NO_VALUE if value is None else str(value)
 
 
 def moment(at: float | str | None) -> str:
@@ -91,7 +93,7 @@ def moment(at: float | str | None) -> str:
     ('1970-01-01 00:00:00', '2026-01-31 18:30:05')
     """
     if at is None:
-        return MISSING
+        return NO_VALUE
     time = datetime.fromisoformat(at) if isinstance(at, str) else datetime.fromtimestamp(at, UTC)
     return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
@@ -103,6 +105,6 @@ def since(at: str | None, now: float) -> str:
     ('2.2 hours', '–')
     """
     if at is None:
-        return MISSING
+        return NO_VALUE
     seconds = max(now - datetime.fromisoformat(at).timestamp(), 0.0)
     return f"{seconds / 86_400:.1f} days" if seconds >= 2 * 86_400 else duration(seconds)

@@ -18,6 +18,7 @@ NEW_STREAM_FIELDS = (
     "audit_noise", "deadline",
 )  # fmt: skip
 SECONDS_AN_HOUR = 3600.0
+FIRST_LABELS = 20  # of types, all bought, which say how far labels scatter
 
 
 class StreamGlance(Struct, frozen=True):
@@ -86,6 +87,7 @@ def config_of(form: dict[str, str]) -> StreamConfig:
         error_cost=None if yes_no else number(form, "error_cost"),
         miss_cost=number(form, "miss_cost") if yes_no else None,
         false_alarm_cost=number(form, "false_alarm_cost") if yes_no else None,
+        warmup=FIRST_LABELS if by_type and not yes_no else 0,
         unit=unit,
         currency=form["currency"].strip(),
         deadline=None if hours is None else hours * SECONDS_AN_HOUR,
@@ -103,8 +105,10 @@ def _audit(form: dict[str, str], yes_no: bool) -> dict[str, float]:
 
 
 def _belief(by_type: bool, yes_no: bool, dim: int) -> dict[str, Any]:
+    if by_type and yes_no:
+        return {"kind": "TypeShares", "prior_strength": "learn"}
     if by_type:
-        return {"kind": "TypeShares", "prior_strength": "learn"} if yes_no else {"kind": "TypeMeans"}
+        return {"kind": "TypeMeans", "prior_mean": "fit", "label_scale": "fit", "prior_std": "learn"}
     return {"kind": "AveragedShares" if yes_no else "Averaged", "dim": dim}
 
 

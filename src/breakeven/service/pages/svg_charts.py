@@ -15,9 +15,9 @@ from breakeven.service.stream_series import places_of
 
 WIDE, HIGH = 460.0, 240.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 12.0, 12.0, 30.0
-TICKS, MOST_POINTS, MOST_ROWS = 4, 240, 30
+TICKS, DRAWN_POINTS, MOST_ROWS = 4, 240, 30
 ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-DAY, HOUR = 86_400.0, 3600.0
+TWO_DAYS, TEN_MINUTES = 172_800.0, 600.0  # from which on times are written with days, and without seconds
 
 
 class Series(Struct, frozen=True):
@@ -88,7 +88,7 @@ def live_chart(
 
 
 def _thin(one: Series) -> Series:
-    places = places_of(len(one.at), MOST_POINTS)
+    places = places_of(len(one.at), DRAWN_POINTS)
     return Series(one.name, [one.at[i] for i in places], [one.values[i] for i in places], one.look, one.kind)
 
 
@@ -126,7 +126,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _time_ticks(early: float, late: float, x) -> list[Markup]:  # type: ignore[no-untyped-def]
     span = late - early
-    form = "%d %b" if span > 2 * DAY else "%H:%M" if span > 600 else "%H:%M:%S"
+    form = "%d %b" if span > TWO_DAYS else "%H:%M" if span > TEN_MINUTES else "%H:%M:%S"
     ends = [(early, "start"), ((early + late) / 2, "middle"), (late, "end")]
     return [
         Markup('<text class="tick" x="{}" y="{}" text-anchor="{}">{}</text>').format(

@@ -1,0 +1,348 @@
+"""Pages in the test's own process: who sees what, what is escaped, and what is refused."""
+
+import re
+
+import pytest
+
+from breakeven.service.access import new_token
+from breakeven.service.app import make_app
+from breakeven.service.pages.page_endpoint import POLICY, page_routes
+from breakeven.service.pages.page_routes import PAGE_ROUTES
+from breakeven.store import open_store
+from tests.service.samples import ALL_WANTED, AUDITED, PATIENTS
+
+OWN = {"sec-fetch-site": "same-origin"}
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
+ROLES = {"boss": ["administer"], "ann": ["label"], "eve": ["watch"], "dev": ["send"]}
+
+
+@pytest.fixture
+def pages(serving, address, clock):
+    """A service with pages, a stream in which all is wanted, and a token for each of four people."""
+    store = open_store(address, "create")
+    words = {}
+    for name, roles in ROLES.items():
+        words[name], kept = new_token(name, roles, None, clock.now())
+        store.add_token(kept)
+    with serving(store, token=words["boss"]) as served:
+        served.client._transport.app = make_app(served.service, page_routes(served.service))
+        served("PUT", "", ALL_WANTED, status=201)
+        for i in range(3):
+            served("POST", "arrivals", {"row": "flu", "id": f"p{i}"})
+        del served.client.headers["authorization"]
+        served.words, served.cookies = words, {}
+        yield served
+
+
+def cookie(served, name):
+    if name not in served.cookies:
+        served.cookies[name] = served.service.entrance.sessions.begin(served.words[name])
+    return {"cookie": f"breakeven_session={served.cookies[name]}"}
+
+
+def get(served, path, name="boss", status=200):
+    return served("GET", path, headers=cookie(served, name), status=status)
+
+
+def post(served, path, form=None, name="boss", status=200, **headers):
+    given = cookie(served, name) | OWN | headers
+    return served("POST", path, headers=given, data=form or {}, status=status)
+
+
+# -- logging in ----------------------------------------------------------------------------------------
+
+
+def test_whoever_is_not_known_is_sent_to_the_log_in_and_back(pages):
+    answer = pages("GET", "/streams/clinic/board?x=1", status=303)
+    assert answer.headers["location"] == "/log-in?next=%2Fstreams%2Fclinic%2Fboard%3Fx%3D1"
+    assert "Token" in pages("GET", answer.headers["location"]).text
+    form = {"token": pages.words["eve"], "next": "/streams/clinic/board?x=1"}
+    answer = pages("POST", "/log-in", data=form, headers=OWN, status=303)
+    assert answer.headers["location"] == "/streams/clinic/board?x=1"
+
+
+@pytest.mark.parametrize(
+    "wanted", ["https://evil.example", "//evil.example", "/\\evil.example", "x", "/a\nb"]
+)
+def test_a_log_in_leads_to_no_other_service(pages, wanted):
+    form = {"token": pages.words["eve"], "next": wanted}
+    assert pages("POST", "/log-in", data=form, headers=OWN, status=303).headers["location"] == "/?begun=1"
+
+
+@pytest.mark.parametrize(("host", "secure"), [("localhost:8765", False), ("clinic.example", True)])
+def test_the_cookie_is_for_this_service_and_no_script(pages, host, secure):
+    form = {"token": pages.words["eve"]}
+    answer = pages("POST", "/log-in", data=form, headers=OWN | {"host": host}, status=303)
+    name, *flags = answer.headers["set-cookie"].split("; ")
+    assert re.fullmatch(r"breakeven_session=[0-9a-f]{64}", name)
+    assert flags == ["Path=/", "Max-Age=43200", "HttpOnly", "SameSite=Strict", *(["Secure"] * secure)]
+
+
+def test_a_wrong_token_is_not_repeated_on_the_page(pages):
+    answer = pages("POST", "/log-in", data={"token": f"be_x_{EVIL}"}, headers=OWN, status=401)
+    assert "not good here" in answer.text
+    assert "onerror" not in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+def test_a_log_in_from_a_page_of_somebody_else_is_refused(pages):
+    form = {"token": pages.words["eve"]}
+    pages("POST", "/log-in", data=form, headers={"sec-fetch-site": "cross-site"}, status=403)
+
+
+def test_after_the_log_out_the_cookie_is_good_no_more(pages):
+    get(pages, "/", "eve")
+    answer = post(pages, "/log-out", name="eve", status=303)
+    assert "Max-Age=0" in answer.headers["set-cookie"]
+    get(pages, "/", "eve", status=303)
+
+
+# -- who may see what ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_every_page_is_for_its_roles_alone(pages, name):
+    for route in PAGE_ROUTES:
+        path = route.path.replace("{stream}", "clinic")
+        headers = cookie(pages, name) | OWN
+        answer = pages.run(pages.client.request(route.method, path, headers=headers))
+        allowed = not route.roles or name == "boss" or set(route.roles) & set(ROLES[name])
+        assert (answer.status_code == 403) == (not allowed), path
+        assert answer.status_code < 500, path
+        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["cache-control"] == "no-store"
+        pages.cookies.pop(name) if path == "/log-out" else None
+
+
+def test_no_form_is_taken_from_elsewhere(pages):
+    for route in PAGE_ROUTES:
+        path = route.path.replace("{stream}", "clinic")
+        for site in ("cross-site", "same-site", "none") if route.method == "POST" else ():
+            pages("POST", path, headers=cookie(pages, "boss") | {"sec-fetch-site": site}, status=403)
+
+
+def test_no_page_has_a_script_or_a_style_of_its_own(pages):
+    for route in PAGE_ROUTES:
+        if route.method == "GET":
+            query = "?id=p0" if route.path.endswith("case") else ""
+            text = get(pages, route.path.replace("{stream}", "clinic") + query).text
+            assert re.findall(r"<script[^>]*>", text) == re.findall(
+                r'<script src="/static/page.js[^>]*>', text
+            )
+            assert not re.search(r"<style|\sstyle=|\son[a-z]+=", text)
+
+
+def test_a_labeller_sees_no_prediction_and_no_reason_before_the_answer(pages):
+    pages("PUT", "", AUDITED, stream="audited", headers=bearer(pages), status=201)
+    for i in range(20):
+        pages("POST", "arrivals", {"row": "flu", "id": f"a{i}"}, stream="audited", headers=bearer(pages))
+    part = post(pages, "/streams/audited/desk/next", name="ann").text
+    id = re.search('data-request="(a[0-9]+)"', part)[1]
+    for word in ("Predicted", "audit", "drawn", "worth", "expected", "Label it"):
+        assert word not in part
+    told = post(pages, "/streams/audited/desk/tell", {"id": id, "y": "38,5"}, name="ann").text
+    assert "Last answer: 38.5 °C" in told
+    assert "drawn at random to audit the rule" in told
+
+
+def bearer(served):
+    return {"authorization": f"Bearer {served.words['boss']}"}
+
+
+# -- the desk ------------------------------------------------------------------------------------------
+
+
+def test_a_label_outside_of_its_range_needs_somebody_who_is_sure(pages):
+    pages(
+        "PUT", "", PATIENTS | {"rule": {"kind": "Always"}}, stream="scores", headers=bearer(pages), status=201
+    )
+    row = {"age": 61, "sex": "f", "exam": 10}
+    pages("POST", "arrivals", {"row": row, "id": "a"}, stream="scores", headers=bearer(pages))
+    part = post(pages, "/streams/scores/desk/next", name="ann").text
+    assert 'data-low="0.0" data-high="100.0"' in part
+    assert "61 years" in part
+    refused = post(pages, "/streams/scores/desk/tell", {"id": "a", "y": "120"}, name="ann", status=422)
+    assert "expected a number from 0 to 100 points, got 120" in refused.text
+    post(pages, "/streams/scores/desk/tell", {"id": "a", "y": "120", "sure": "1"}, name="ann")
+
+
+@pytest.mark.parametrize("y", ["", "warm", "nan", "1e999", "12,3,4", EVIL])
+def test_what_is_no_label_is_refused_and_the_request_stays_open(pages, y):
+    post(pages, "/streams/clinic/desk/next", name="ann")
+    refused = post(pages, "/streams/clinic/desk/tell", {"id": "p0", "y": y}, name="ann", status=422)
+    assert "<script>" not in refused.text
+    assert len(pages.live().ready.desk) == 3
+
+
+def test_nothing_for_you_says_why(pages):
+    for i in range(3):
+        pages("POST", f"requests/p{i}/skip", {}, headers=cookie(pages, "ann") | OWN)
+    assert 'data-nothing="all_skipped"' in post(pages, "/streams/clinic/desk/next", name="ann").text
+    assert "data-request" in post(pages, "/streams/clinic/desk/next", {"skipped": "1"}, name="ann").text
+
+
+# -- what is shown is escaped --------------------------------------------------------------------------
+
+
+def test_nothing_given_is_markup(pages):
+    boss = bearer(pages)
+    name = EVIL.replace("/", "")
+    config = ALL_WANTED | {"unit": EVIL, "currency": EVIL}
+    pages("PUT", "", config, stream=name.replace("?", ""), headers=boss, status=201)
+    for i in range(2):
+        pages(
+            "POST", "arrivals", {"row": EVIL, "id": f"{EVIL.replace('/', '')}{i}"}, stream=name, headers=boss
+        )
+    post(pages, f"/streams/{name}/desk/tell", {"id": f"{EVIL.replace('/', '')}0", "y": "1"})
+    seen = [get(pages, "/").text, post(pages, f"/streams/{name}/desk/next").text]
+    case = "history/case?id=" + name.replace("&", "") + "1"
+    places = ("board", "desk", "history", "settings", "labels", case)
+    seen += [get(pages, f"/streams/{name}/{place}").text for place in places]
+    csv = {"csv": f'id,y\n"{EVIL.replace(chr(34), chr(34) * 2)}",1\n'}
+    seen.append(post(pages, f"/streams/{name}/labels", csv).text)
+    seen.append(post(pages, "/new-stream", {"name": EVIL, "features": EVIL}, status=422).text)
+    seen.append(post(pages, "/tokens", {"name": EVIL, "role_label": "1"}).text)
+    for text in seen:
+        assert "<script>" not in text
+        assert "<img src=x" not in text
+    assert sum("&lt;script&gt;" in text for text in seen) >= 8
+
+
+# -- setting up ----------------------------------------------------------------------------------------
+
+
+def test_a_stream_is_made_by_a_form(pages):
+    form = {
+        "name": "scores", "arrives": "columns", "features": "age (years)\r\nsex: f, m", "labels": "number",
+        "label_name": "score", "unit": "points", "low": "0", "high": "100", "label_cost": "12,5",
+        "currency": "EUR", "rule": "Value", "horizon": "1000", "audit_share": "5", "audit_bound": "50",
+        "audit_noise": "3", "deadline": "24",
+    }  # fmt: skip
+    answer = post(pages, "/new-stream", form, status=303)
+    assert answer.headers["location"] == "/streams/scores/settings?made=1"
+    config = pages.live("scores").ready.config
+    assert (config.label_cost, config.deadline, config.columns.label_column.high) == (12.5, 86_400.0, 100.0)
+    assert config.rule["rule"] == {"kind": "Value", "horizon": 1000}
+    row = {"age": 61, "sex": "f"}
+    pages("POST", "arrivals", {"row": row}, stream="scores", headers=bearer(pages))
+
+
+@pytest.mark.parametrize(
+    ("arrives", "labels"), [("type", "number"), ("type", "yes_no"), ("columns", "yes_no")]
+)
+def test_streams_of_every_kind_are_made_by_the_form(pages, arrives, labels):
+    form = {
+        "name": "new", "arrives": arrives, "features": "age", "labels": labels, "label_cost": "2",
+        "miss_cost": "50", "false_alarm_cost": "5",
+    }  # fmt: skip
+    post(pages, "/new-stream", form, status=303)
+    row = {"type": "flu"} if arrives == "type" else {"age": 3}
+    pages("POST", "arrivals", {"row": row, "id": "a", "force": True}, stream="new", headers=bearer(pages))
+    answer = "yes" if labels == "yes_no" else "3"
+    assert "Last answer" in post(pages, "/streams/new/desk/tell", {"id": "a", "y": answer}).text
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"name": ""}, "name: expected some words"),
+        ({"features": ""}, "features: expected one at least"),
+        ({"label_cost": "dear"}, "label cost: expected a number"),
+        ({"label_cost": ""}, "label_cost"),
+        ({"audit_share": "5"}, "audit: expected the largest possible error"),
+        ({"name": "a/b"}, "without /"),
+    ],
+    ids=str,
+)
+def test_a_form_with_a_mistake_keeps_its_words(pages, form, words):
+    given = {"name": "new", "arrives": "columns", "features": "age", "label_cost": "2", "unit": "kept"} | form
+    text = post(pages, "/new-stream", given, status=422).text
+    assert words in text
+    assert 'value="kept"' in text
+
+
+def test_settings_change_what_differs_and_nothing_else(pages):
+    assert 'value="2"' in get(pages, "/streams/clinic/settings").text
+    before = pages.live().ready.config
+    form = {"label_cost": "3", "deadline": "2", "lease": "5", "rule": '{"kind": "Threshold"}', "unit": "°C"}
+    post(pages, "/streams/clinic/settings", form, status=303)
+    after = pages.live().ready.config
+    assert (after.label_cost, after.deadline, after.desk.lease, after.rule) == (
+        3.0,
+        7200.0,
+        300.0,
+        {"kind": "Threshold"},
+    )
+    assert (after.currency, after.desk.undo) == (before.currency, before.desk.undo)
+    refused = post(pages, "/streams/clinic/settings", {"rule": '{"kind": "Best"}'}, status=422).text
+    assert "Nothing was changed" in refused
+    assert "&#34;Best&#34;" in refused
+
+
+def test_labels_by_csv_are_looked_at_first(pages):
+    csv = {"csv": "id,y\np0,38.5\nnobody,1\np1,warm\n"}
+    text = post(pages, "/streams/clinic/labels", csv, name="ann").text
+    assert "1 would be told, 2 refused" in text
+    assert len(pages.live().ready.desk) == 3
+    text = post(pages, "/streams/clinic/labels", csv | {"tell": "1"}, name="ann").text
+    assert "1 labels told, 2 refused" in text
+    assert len(pages.live().ready.desk) == 2
+
+
+def test_a_token_is_made_shown_once_and_revoked(pages, clock):
+    text = post(pages, "/tokens", {"name": "new", "role_watch": "1", "streams": "clinic", "days": "7"}).text
+    word = re.search("be_[0-9a-f]+_[0-9a-f]+", text)[0]
+    assert word not in get(pages, "/tokens").text
+    pages.words["new"] = word
+    assert "clinic" in get(pages, "/", "new").text
+    (id,) = [one.id for one in pages.store.tokens() if one.name == "new"]
+    post(pages, "/tokens/revoke", {"id": id}, status=303)
+    get(pages, "/", "new", status=303)
+
+
+def test_the_first_token_must_administer(clinic):
+    clinic.client._transport.app = make_app(clinic.service, page_routes(clinic.service))
+    text = clinic("POST", "/tokens", data={"name": "ann", "role_label": "1"}, headers=OWN, status=422).text
+    assert "expected administer for the first token" in text
+
+
+# -- history and the board -----------------------------------------------------------------------------
+
+
+def test_history_goes_back_page_by_page_and_misses_nothing(pages):
+    for i in range(120):
+        pages("POST", "arrivals", {"row": "flu", "id": f"q{i}"}, headers=bearer(pages))
+    path, seen = "/streams/clinic/history", []
+    while path:
+        text = get(pages, path, "eve").text
+        seen += [int(one) for one in re.findall(r'<td class="number">(\d+)</td>', text)]
+        older = re.search(r'href="([^"]*before=[^"]*)">Older', text)
+        path = older and older[1].replace("&amp;", "&")
+    assert seen == list(range(124, 0, -1))
+
+
+def test_history_is_filtered_and_leads_to_a_case(pages):
+    post(pages, "/streams/clinic/desk/tell", {"id": "p1", "y": "38.5"}, name="ann")
+    text = get(pages, "/streams/clinic/history?kind=Told", "eve").text
+    assert re.findall(r'<td class="number">(\d+)</td>', text) == ["5"]
+    answer = get(pages, "/streams/clinic/history?id=p1", "eve", status=303)
+    text = get(pages, answer.headers["location"], "eve").text
+    assert "Label 38.5 °C" in text
+    assert "by ann" in text
+    assert "everything is labelled" in text
+    assert "got &#39;nobody&#39;" in get(pages, "/streams/clinic/history/case?id=nobody", status=404).text
+
+
+def test_the_board_shows_where_the_stream_stands(pages):
+    text = get(pages, "/streams/clinic/board", "eve").text
+    for words in (
+        "Spent on labels</dt><dd>6 EUR",
+        "Labelling everyone</dt><dd>6 EUR",
+        "Open requests</dt><dd>3",
+    ):
+        assert words in text
+    assert text.count("<svg viewBox") == 4
+    assert text.count('role="img"') == 4
+    assert text.count("<table>") == 4
+    post(pages, "/streams/clinic/desk/tell", {"id": "p1", "y": "38.5"}, name="ann")
+    assert "Open requests</dt><dd>2" in get(pages, "/streams/clinic/board/now", "eve").text
