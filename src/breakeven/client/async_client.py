@@ -4,20 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import httpx
 
 from breakeven.client.carrying import AwaitedCarrier
 from breakeven.client.connecting import Connection, raw_answer
-from breakeven.client.described_calls import ClientCall, RawAnswer
+from breakeven.client.described_calls import Answered, ClientCall, RawAnswer
 from breakeven.client.listening import FeedReader
 from breakeven.client.patience import Attempts, Patience
 from breakeven.client.service_verbs import ServiceVerbs
 from breakeven.client.stream_verbs import StreamVerbs
 from breakeven.errors import BreakevenError
-
-T = TypeVar("T")
 
 
 class AsyncClient(ServiceVerbs, AwaitedCarrier):
@@ -48,7 +46,7 @@ class AsyncClient(ServiceVerbs, AwaitedCarrier):
         """A stream by its name; nothing is sent yet."""
         return AsyncStream(self, name)
 
-    async def carry(self, call: ClientCall[T]) -> T:
+    async def carry(self, call: ClientCall[Answered]) -> Answered:
         """Send a call, again where that makes sense, and return its answer."""
         attempts = Attempts(self._patience)
         while True:
@@ -107,7 +105,7 @@ class AsyncStream(StreamVerbs, AwaitedCarrier):
         super().__init__(name)
         self._client = client
 
-    async def carry(self, call: ClientCall[T]) -> T:
+    async def carry(self, call: ClientCall[Answered]) -> Answered:
         """Send a call, again where that makes sense, and return its answer."""
         return await self._client.carry(call)
 

@@ -4,20 +4,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import httpx
 
 from breakeven.client.carrying import WaitingCarrier
 from breakeven.client.connecting import Connection, raw_answer
-from breakeven.client.described_calls import ClientCall, RawAnswer
+from breakeven.client.described_calls import Answered, ClientCall, RawAnswer
 from breakeven.client.listening import FeedReader
 from breakeven.client.patience import Attempts, Patience
 from breakeven.client.service_verbs import ServiceVerbs
 from breakeven.client.stream_verbs import StreamVerbs
 from breakeven.errors import BreakevenError
-
-T = TypeVar("T")
 
 
 class Client(ServiceVerbs, WaitingCarrier):
@@ -53,7 +51,7 @@ class Client(ServiceVerbs, WaitingCarrier):
         """A stream by its name; nothing is sent yet."""
         return ClientStream(self, name)
 
-    def carry(self, call: ClientCall[T]) -> T:
+    def carry(self, call: ClientCall[Answered]) -> Answered:
         """Send a call, again where that makes sense, and return its answer."""
         attempts = Attempts(self._patience)
         while True:
@@ -112,7 +110,7 @@ class ClientStream(StreamVerbs, WaitingCarrier):
         super().__init__(name)
         self._client = client
 
-    def carry(self, call: ClientCall[T]) -> T:
+    def carry(self, call: ClientCall[Answered]) -> Answered:
         """Send a call, again where that makes sense, and return its answer."""
         return self._client.carry(call)
 

@@ -11,9 +11,9 @@ from breakeven.errors import BreakevenError, expect
 from breakeven.errors.serving import NotReady, ServiceError, TooMany, Unreachable
 from breakeven.wire.problems import PROBLEM_MEDIA, Problem, error_of
 
-T = TypeVar("T")
+Answered = TypeVar("Answered")
 SHOWN_OF_ANSWER = 200  # letters of an answer that nobody expected
-BETWEEN = (502, 504)  # what a proxy answers where it cannot reach the service
+PROXY_STATUSES = (502, 504)  # what a proxy answers where it cannot reach the service
 
 
 class RawAnswer(msgspec.Struct, frozen=True):
@@ -25,16 +25,16 @@ class RawAnswer(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class ClientCall(Generic[T]):
+class ClientCall(Generic[Answered]):
     """One call: where it goes, what it says, and how its answer is read."""
 
     method: str
     path: str
-    read: Callable[[bytes], T]
+    read: Callable[[bytes], Answered]
     query: dict[str, str] = field(default_factory=dict)
     content: bytes | None = None
 
-    def answer(self, raw: RawAnswer) -> T:
+    def answer(self, raw: RawAnswer) -> Answered:
         """What the answer says; raises what was refused, in the library's own class."""
         if not 200 <= raw.status < 300:
             raise refusal(raw)
@@ -45,11 +45,11 @@ class ClientCall(Generic[T]):
 
 
 @dataclass(frozen=True)
-class ClientPages(Generic[T]):
+class ClientPages(Generic[Answered]):
     """Calls one after the other: the first, and what is on a page and which call comes next."""
 
     first: ClientCall[Any]
-    turn: Callable[[Any], tuple[list[T], ClientCall[Any] | None]]
+    turn: Callable[[Any], tuple[list[Answered], ClientCall[Any] | None]]
 
 
 def reading(kind: Any) -> Callable[[bytes], Any]:
@@ -106,6 +106,6 @@ def _named(raw: RawAnswer) -> BreakevenError:
             pass
     said = " ".join(raw.content[: 4 * SHOWN_OF_ANSWER].decode(errors="replace").split())[:SHOWN_OF_ANSWER]
     words = f"url: expected an answer of breakeven, got {raw.status} ({said or 'empty'}); check the address"
-    if raw.status in BETWEEN:
+    if raw.status in PROXY_STATUSES:
         return Unreachable(words)
     return {429: TooMany, 503: NotReady}.get(raw.status, ServiceError)(words)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from breakeven.errors import BreakevenError, expect
 from breakeven.errors.statuses import ending_of
 
-PASSING = (429, 503)  # statuses after which the same may be answered otherwise
+PASSING_STATUSES = (429, 503)  # statuses after which the same may be answered otherwise
 
 
 class Patience(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class Attempts:
         """After a try ended in this error: how many seconds to wait before the next; or the error again."""
         self._made += 1
         patience = self._patience
-        if ending_of(error).status not in PASSING or self._made >= patience.tries:
+        if ending_of(error).status not in PASSING_STATUSES or self._made >= patience.tries:
             raise error
         ceiling = min(patience.longest, patience.first * 2.0 ** (self._made - 1))
         pause = (getattr(error, "retry_after", None) or 0.0) + ceiling * self._draw()
