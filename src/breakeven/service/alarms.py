@@ -61,6 +61,8 @@ def alarms_of(live: LiveStream, now: Folded) -> list[AlarmAnswer]:
         low = f"{audit.absolute.low:.4g}"
         words = f"audits say that the mean error is at least {low}; {setup.error:.4g} is the limit"
         found.append(AlarmAnswer("audited_error", words))
+    if live.mismatch is not None:
+        found.append(AlarmAnswer("log_mismatch", live.mismatch))
     oldest = now.desk.oldest
     if setup.oldest is not None and oldest is not None and time - oldest.at > setup.oldest:
         words = f"a request is open for {time - oldest.at:.0f} seconds; {setup.oldest:.0f} is the limit"

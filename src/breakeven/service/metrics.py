@@ -26,7 +26,7 @@ METRICS = {
     "audit_error_low": ("gauge", "The mean |y - p| of arrivals that nobody asked about: its lower bound."),
     "audit_error_high": ("gauge", "The same: its upper bound."),
     "alarm": ("gauge", "1 for each alarm that stands."),
-    "decide_seconds": ("histogram", "How long deciding took, for each call."),
+    "decide_seconds": ("histogram", "CPU time of deciding, for each call."),
     "commit_seconds": ("histogram", "How long a change took to be on disk."),
 }
 

@@ -62,7 +62,7 @@ class AlarmSetup(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     refuted: bool = True
 
 
-AlarmKind = Literal["audited_error", "belief_refuted", "requests_too_old", "spend_ahead"]
+AlarmKind = Literal["audited_error", "belief_refuted", "log_mismatch", "requests_too_old", "spend_ahead"]
 
 
 class AlarmAnswer(Struct, frozen=True):
