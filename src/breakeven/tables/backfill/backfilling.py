@@ -157,7 +157,8 @@ def _one_part(
         kept.keep()
         raise
     decided = learners.decide(rows)
-    error = np.abs(rows.labels - decided.answer)
+    error = rows.labels - decided.answer
+    np.abs(error, out=error)  # in place: a part is long
     frame = _decisions(options, part, rows, decided)
     out = Path(options.out)
     files.write_by(
