@@ -35,7 +35,7 @@ class Service:
         self.entrance = Entrance(self.tokens, Sessions(store, self.tokens, self.clock))
         self.feeds = Feeds()
         self.streams: dict[str, LiveStream] = {}
-        self.beside = [Deadlines(), FitRunner()] if beside is None else list(beside)
+        self.beside: list[Beside] = [Deadlines(), FitRunner()] if beside is None else list(beside)
         self._threads = ThreadPoolExecutor(THREADS, "breakeven-stream")
         self._writer: Writer | None = None
         self._reading: asyncio.Task[None] | None = None
