@@ -12,7 +12,16 @@ from msgspec.structs import replace
 
 from breakeven.errors import expect
 from breakeven.values import Cell, Chart, Figure, Line, Section, Table
-from breakeven_research.bench import averages, fitting, footprint, gp_rounds, keeping, long_streams, types
+from breakeven_research.bench import (
+    averages,
+    fitting,
+    fleets,
+    footprint,
+    gp_rounds,
+    keeping,
+    long_streams,
+    types,
+)
 from breakeven_research.bench.results import Measurement, Reading, Result, Run, Sizes, this_machine
 from breakeven_research.bench.timing import exponent, one_core
 
@@ -34,6 +43,7 @@ class Benchmark(NamedTuple):
 BENCHMARKS = {
     "types": Benchmark("Algorithm 1, one arrival at a time", types.measurements),
     "types-bulk": Benchmark("Algorithm 1, long streams and batches", types.bulk_measurements),
+    "fleets": Benchmark("Fleets: one learner for every key", fleets.measurements),
     "gp-round": Benchmark("A round of a Gaussian process", gp_rounds.measurements, gp_rounds.conclusions),
     "gp-batch": Benchmark("Batches at a Gaussian process", gp_rounds.batch_measurements),
     "gp-value": Benchmark("Value at a Gaussian process", gp_rounds.value_measurements),
