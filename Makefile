@@ -7,14 +7,14 @@ READY_BENCH := .venv/.ready-bench
 READY_STUDIO := .venv-studio/.ready
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 BOTH := --editable '.[dev]' --editable research
-SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile
+SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder  # the shortest files come last
 QUICK := -m 'not slow'
 FAST := tests/unit tests/contracts
 RIVER := src/breakeven/adapters/river.py
 unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes: each would compile all it imports
 OLDEST = $(BIN)/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct
 
-.PHONY: setup check lint test proof oldest demo docs dist figures reproduce decisions bench clean
+.PHONY: setup check lint test proof oldest demo serve docs dist figures reproduce decisions bench clean
 
 setup: $(READY)
 
@@ -26,6 +26,10 @@ $(READY): pyproject.toml research/pyproject.toml
 
 demo: $(READY)
 	$(BIN)/breakeven demo
+
+# The service with a stream of simulated parcels, whose desk you can take over; Ctrl-C stops.
+serve: $(READY)
+	$(BIN)/breakeven serve --demo
 
 # The inner loop: less than two minutes.
 check: lint

@@ -1,11 +1,15 @@
-"""Photograph the demo's report: `python docs/screenshots.py` writes docs/images/report-*.png.
+"""Photograph the demo's report and pages: `python docs/screenshots.py` writes docs/images/*.png of them.
 
 It needs Debian's chromium, and playwright from the extra `dev`.
 """
 
+import json
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 from io import BytesIO
 from pathlib import Path
 
@@ -26,9 +30,38 @@ def shoot(browser: Browser, page: Path, name: str, scheme: str) -> None:
     tab = browser.new_page(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
     tab.goto(page.as_uri())
     tab.wait_for_selector(".chart > svg")
-    with Image.open(BytesIO(tab.screenshot())) as picture:
-        colours = picture.convert("RGB").quantize(COLOURS)  # a third of the bytes
-    colours.save(IMAGES / f"report-{name}-{scheme}.png", optimize=True)
+    keep(tab.screenshot(), f"report-{name}-{scheme}.png")
+
+
+def keep(photograph: bytes, name: str, colours: int = COLOURS) -> None:
+    """Write a picture, in so few colours that it has a third of the bytes."""
+    with Image.open(BytesIO(photograph)) as picture:
+        picture.convert("RGB").quantize(colours).save(IMAGES / name, optimize=True)
+
+
+def shoot_service(browser: Browser) -> None:
+    """The desk and the board of simulated parcels, after a minute of them."""
+    command = [sys.executable, "-m", "breakeven", "serve", "--demo", "--json", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        address = json.loads(server.stdout.readline())["address"]
+        time.sleep(60.0)
+        tab = browser.new_page(viewport={"width": 900, "height": 560})
+        tab.goto(f"{address}/streams/parcels/board")
+        tab.wait_for_selector(".chart > svg")
+        keep(
+            tab.screenshot(clip={"x": 0, "y": 0, "width": 900, "height": 620}, full_page=True),
+            "board.png",
+            48,
+        )
+        tab.goto(f"{address}/streams/parcels/desk")
+        tab.wait_for_selector("[data-request]", timeout=60_000)
+        tab.keyboard.type("12")
+        tab.keyboard.press("Enter")
+        tab.wait_for_selector("[data-told]")
+        tab.wait_for_selector("[data-request]", timeout=60_000)
+        keep(tab.screenshot(clip={"x": 0, "y": 0, "width": 900, "height": 540}), "desk.png", 48)
+        server.send_signal(signal.SIGINT)
 
 
 def shoot_all() -> None:
@@ -40,6 +73,7 @@ def shoot_all() -> None:
         for name in SIZES:
             for scheme in ("light", "dark"):
                 shoot(browser, Path(folder) / "demo" / "report.html", name, scheme)
+        shoot_service(browser)
 
 
 if __name__ == "__main__":

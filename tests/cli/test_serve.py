@@ -117,3 +117,18 @@ def test_a_stream_is_made_from_one_thing(address, tmp_path, capsys):
     )
     assert "expected the configuration of a stream" in capsys.readouterr().err
     assert main(["store", "create", "clinic", "--bill", str(tmp_path), "--store", address]) == 2
+
+
+def test_the_demonstration_ends_cleanly_and_leaves_nothing(tmp_path):
+    command = [sys.executable, "-m", "breakeven", "serve", "--demo", "--port", "0"]
+    folder = tmp_path / "here"
+    folder.mkdir()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, env=os.environ | {"TMPDIR": str(folder)}, cwd=folder, **pipes)
+    lines = [process.stdout.readline() for _ in range(3)]
+    assert lines[1].rstrip().endswith("/streams/parcels/desk")
+    while ask(f"{re.search(r'http://[^/]+', lines[2])[0]}/v1/streams")[1]["streams"] == []:
+        pass
+    process.send_signal(signal.SIGINT)
+    assert (*process.communicate(timeout=60), process.returncode) == ("stopped\n", "", 0)
+    assert list(folder.iterdir()) == []

@@ -7,7 +7,8 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from breakeven import AveragedShares, Learner, Value
+from breakeven import Averaged, AveragedShares, Learner, Value
+from breakeven.beliefs.averaged.common_label import LEAST_SIZE, MOST_SIZE, worth_of_looking
 from breakeven.beliefs.averaged.members import NULL_MEMBER, SHAPES, Frame, Member
 from breakeven.beliefs.averaged.odds import AMPLITUDES_OF_ODDS, Odds
 
@@ -105,3 +106,106 @@ def test_every_member_expects_as_many_yeses_as_were_told() -> None:
     odds = Odds(members, FRAME, timed(PLACES), y, np.ones(LABELS))
     shares = odds.shares(odds.look(timed(PLACES)))
     assert shares.mean(axis=1) == pytest.approx(np.full(len(members), (y.sum() + 0.5) / (LABELS + 1.0)))
+
+
+def test_a_constant_is_told_by_all_labels() -> None:
+    """However little a member's log odds are known, its labels are counted as for Beta(½, ½)."""
+    y = np.zeros(LABELS)
+    y[3] = 1.0
+    odds = Odds([NULL_MEMBER, Member(0, 0, 2)], FRAME, timed(PLACES), y, np.ones(LABELS))
+    look = odds.look(timed(ELSEWHERE))
+    np.testing.assert_allclose(look.labels[1], LABELS, rtol=1e-6)
+    shares = odds.shares(look)
+    exact = 1.5 * 39.5 / (41.0**2 * 42.0)
+    np.testing.assert_allclose(odds.variances(look, shares), np.full((2, 7), exact), rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_where_a_yes_is_rare_shares_are_as_sure_as_they_say(seed: int) -> None:
+    """The squared error of the share of yeses is about its variance, where hardly anything says yes."""
+    random = np.random.default_rng([12, seed])
+    X = random.standard_normal((400, 3))
+    true = 1.0 / (1.0 + np.exp(6.0 - 2.0 * X[:, 0]))
+    y = (random.random(400) < true).astype(float)
+    belief = AveragedShares(3)
+    learner = Learner(belief, Value(horizon=800, scored="labels"), label_cost=1.0)
+    for x, label in zip(X[:200], y[:200], strict=True):
+        learner.learn(x, label)
+    told = [learner.predict(x) for x in X[200:]]
+    rare = [i for i, one in enumerate(told) if one.probability < 0.02]
+    assert len(rare) > 30
+    claimed = np.mean([told[i].std ** 2 for i in rare])
+    actual = np.mean([(told[i].probability - true[200 + i]) ** 2 for i in rare])
+    assert 0.2 < claimed / actual < 5.0
+
+
+def test_noes_may_be_thinned() -> None:
+    """A tenth of the noes, each counted for ten, tell the same shares as all of them."""
+    random = np.random.default_rng(13)
+    X = random.standard_normal((330, DIM))
+    y = (random.random(330) < 1.0 / (1.0 + np.exp(3.0 - 1.5 * X[:, 0]))).astype(float)
+    member = Member(SHAPES.index(next(one for one in SHAPES if one.linear == 1.0)), 0, 2)
+    kept = np.flatnonzero((y == 1.0) | (np.arange(330) % 5 == 0))
+    counts = np.where(y[kept] == 1.0, 1.0, (y == 0.0).sum() / (y[kept] == 0.0).sum())
+    whole = Odds([NULL_MEMBER, member], FRAME, timed(X), y, np.ones(330))
+    part = Odds([NULL_MEMBER, member], FRAME, timed(X)[kept], y[kept], np.ones(len(kept)), counts)
+    elsewhere = timed(ELSEWHERE)
+    looks = whole.look(elsewhere), part.look(elsewhere)
+    assert part.constant == pytest.approx(whole.constant)
+    there = [one.shares(look)[1] for one, look in zip((whole, part), looks, strict=True)]
+    np.testing.assert_allclose(
+        np.log(there[0] / (1.0 - there[0])), np.log(there[1] / (1.0 - there[1])), atol=0.5
+    )
+    stds = [
+        np.sqrt(one.variances(look, s)[1]) for one, look, s in zip((whole, part), looks, there, strict=True)
+    ]
+    np.testing.assert_allclose(stds[0], stds[1], rtol=0.5)
+
+
+def best_look(equal: int, left: int, sizes: np.ndarray, weights: np.ndarray) -> float:
+    """What a label is worth after so many equal ones, by the dynamic programme; a label costs 1."""
+    rounds = equal + left + 1
+
+    def known(size: float) -> np.ndarray:
+        """The least cost from one exception in n labels on, for every n."""
+        later, found = np.zeros(rounds + 1), np.zeros(rounds + 1)
+        for n in range(rounds - 1, equal, -1):
+            q = (np.arange(n + 1) + 0.5) / (n + 1)
+            go_on = 1.0 + q * later[1 : n + 2] + (1.0 - q) * later[: n + 1]
+            later[: n + 1] = np.minimum((rounds - n) * size * np.minimum(q, 1.0 - q), go_on)
+            found[n] = later[1]
+        return found
+
+    after = sum(weight * known(size) for weight, size in zip(weights, sizes, strict=True))
+    mean, later = float(weights @ sizes), 0.0
+    for n in range(rounds - 1, equal - 1, -1):
+        q = 0.5 / (n + 1)
+        stop, go_on = (rounds - n) * q * mean, 1.0 + q * after[n + 1] + (1.0 - q) * later
+        worth = 1.0 + stop - go_on
+        later = min(stop, go_on)
+    return worth
+
+
+@pytest.mark.parametrize("left", [100, 400])
+def test_equal_labels_are_looked_at_about_as_long_as_is_best(left: int) -> None:
+    sizes = np.geomspace(LEAST_SIZE, MOST_SIZE, 41)
+    weights = np.full(41, 1.0)
+    weights[[0, -1]] = 0.5
+    weights /= weights.sum()
+    few = next(n for n in range(3, left) if worth_of_looking(float(n), left - n) <= 1.0)
+    assert best_look(few // 2, left - few // 2, sizes, weights) > 1.0
+    assert best_look(2 * few, left - 2 * few, sizes, weights) < 1.0
+
+
+def test_one_small_exception_does_not_end_the_looking() -> None:
+    """Losses are mostly zero, and the first one is small; a label saves more than it costs."""
+    random = np.random.default_rng(5)
+    X, some = random.standard_normal((120, 2)), random.random(120) < 0.15
+    y = np.where(some, random.exponential(100.0, 120), 0.0)
+    learner = Learner(Averaged(2), Value(horizon=250, scored="labels"), label_cost=4.0)
+    for x, label in zip(X, y, strict=True):
+        decision = learner.decide(x)
+        if decision.wants_label:
+            learner.tell(decision.id, label)
+    assert 0.0 < y[y > 0.0][0] < 20.0
+    assert learner.belief.labels > 100

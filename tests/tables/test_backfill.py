@@ -17,7 +17,7 @@ from breakeven.cli import main
 from breakeven.errors import InvalidInput
 from breakeven.learner.replay import replay
 from breakeven.rows import open_bill
-from breakeven.tables.backfill import BackfillOptions, archive, run_backfill, stream_learners
+from breakeven.tables.backfill import BackfillOptions, archive, backfilling, run_backfill, stream_learners
 from breakeven.tables.backfill.ledger_of_parts import OtherBackfill
 from breakeven.tables.faults import BadTable
 
@@ -112,11 +112,39 @@ def test_compiled_loops_decide_the_same(folder, monkeypatch):
     same(decided(whole.folder), decided(again.folder))
 
 
+def test_small_files_of_a_long_archive_go_through_the_loops(folder, monkeypatch):
+    plain = run_backfill(options(folder, out=str(folder.parent / "plain")))
+    monkeypatch.setattr(stream_learners.loops.stream, "SHORTEST", 3 * ROWS)
+    monkeypatch.setattr(stream_learners, "LEAST_COMPILED", 100)
+    monkeypatch.setattr(stream_learners, "ROWS_BEFORE_LOOPS", 30)
+    compiled, replay = [], stream_learners.loops.replay
+
+    def counted(state, points, *words, **more):
+        compiled.append(len(points))
+        return replay(state, points, *words, **more)
+
+    monkeypatch.setattr(stream_learners.loops, "replay", counted)
+    again = run_backfill(options(folder))
+    assert sum(compiled) > 2.5 * ROWS
+    same(decided(plain.folder), decided(again.folder))
+
+
 def test_types_may_be_text(folder):
     for number in range(3):
         frame(number, text=True).write_parquet(folder / f"part-{number}.parquet")
     done = run_backfill(options(folder))
     assert done.learner().predict("type 3").mean == pytest.approx(0.6, abs=0.1)
+
+
+@pytest.mark.parametrize("order", [None, "time"])
+def test_files_without_rows_say_nothing(folder, order):
+    plain = run_backfill(options(folder, out=str(folder.parent / "plain")))
+    for name in ("a first", "part-1b", "z last"):
+        frame(0).clear().write_parquet(folder / f"{name}.parquet")
+    done = run_backfill(options(folder, order=order))
+    assert done.bill.rows == 3 * ROWS
+    assert done.learner().snapshot() == plain.learner().snapshot()
+    assert run_backfill(options(folder, order=order)).resumed == 3 * ROWS
 
 
 def test_rows_of_numbers_are_decided_on(folder):
@@ -233,8 +261,10 @@ class Killed(BaseException):
     """The end of a process."""
 
 
+@pytest.mark.parametrize("rows", [1, 10**9], ids=["after every part", "at the end"])
 @pytest.mark.parametrize("more", [{}, {"key": "clinic"}], ids=["one", "by key"])
-def test_a_kill_at_any_write_resumes_to_the_same_bits(folder, tmp_path, monkeypatch, more):
+def test_a_kill_at_any_write_resumes_to_the_same_bits(folder, tmp_path, monkeypatch, more, rows):
+    monkeypatch.setattr(backfilling, "KEPT_AFTER_ROWS", rows)
     whole = decided(run_backfill(options(folder, out=str(tmp_path / "whole"), **more)).folder)
     replace = os.replace
     for dies in count():
@@ -258,7 +288,7 @@ def test_a_kill_at_any_write_resumes_to_the_same_bits(folder, tmp_path, monkeypa
         same(whole, decided(again.folder))
         if not died:
             break
-    assert dies > 9
+    assert dies >= (12 if rows == 1 else 8)
 
 
 def test_a_real_kill_resumes_to_the_same_bits(tmp_path):

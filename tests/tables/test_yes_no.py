@@ -105,7 +105,7 @@ def test_numbers_stay_numbers_where_that_is_declared():
 def test_several_classes_are_refused_with_what_to_do(labels):
     frame = past().with_columns(pl.Series("y", ["yes", "no", "maybe", "no"] * (CASES // 4)))
     with pytest.raises(
-        BreakevenError, match=r"row [13], column 'y': expected .*, got '.*'; .*is it this one"
+        BreakevenError, match=r"row 3, column 'y': expected yes or no .*, got 'maybe'; .*is it this one"
     ):
         bill(frame, labels=labels)
 

@@ -1,6 +1,8 @@
 """`breakeven serve`: the service in the foreground, until Ctrl-C or a signal to terminate."""
 
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -34,6 +36,12 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    demo: Annotated[
+        bool,
+        typer.Option(
+            "--demo", help="Also serve simulated parcels and a labeller to take over from; kept nowhere."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Decide over HTTP, and let people label from a desk.
@@ -46,13 +54,22 @@ def serve(
     from breakeven.service.server import serve as serve_until_stopped
 
     settings = ServeSettings() if config is None else read_settings(config)
-    given = {"store": store, "host": host, "port": port}
-    settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
+    folder = TemporaryDirectory(prefix="breakeven-") if demo and store is None else nullcontext()
 
     def begun(address: str) -> None:
         if as_json:
             print_json({"address": address, "store": settings.store})
         else:
             print(f"serving {as_line(settings.store)} at {address} (Ctrl-C stops)", flush=True)
+            if demo:
+                print(f"label parcels at {address}/streams/parcels/desk", flush=True)
+                print(f"watch the bill at {address}/streams/parcels/board", flush=True)
 
-    serve_until_stopped(settings, stream or [], login_name("breakeven serve"), begun)
+    with folder as scratch:
+        store = store if scratch is None else f"sqlite:///{scratch}/demo.db"
+        given = {"store": store, "host": host, "port": port}
+        settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
+        with suppress(KeyboardInterrupt):  # which is how it is stopped
+            serve_until_stopped(settings, stream or [], login_name("breakeven serve"), begun, demo=demo)
+    if not as_json:
+        print("stopped")

@@ -74,7 +74,7 @@ class CountedLabel(NamedTuple):
     labeller: str | None = None
 
 
-class Step(NamedTuple):
+class VerbCall(NamedTuple):
     """One call of a verb."""
 
     verb: Verb
@@ -83,18 +83,18 @@ class Step(NamedTuple):
     labeller: str | None = None
 
 
-def step_to(id: str, before: CountedLabel | None, now: CountedLabel | None, *, ends: bool) -> Step | None:
+def step_to(id: str, before: CountedLabel | None, now: CountedLabel | None, *, ends: bool) -> VerbCall | None:
     """The verb that leads from what the learner was told to what counts now.
 
     `ends` says that nobody will answer a request of which nothing was told.
 
     >>> step_to("7", None, CountedLabel(38.9), ends=False)
-    Step(verb='tell', id='7', y=38.9, labeller=None)
+    VerbCall(verb='tell', id='7', y=38.9, labeller=None)
     >>> step_to("7", CountedLabel(38.9), None, ends=False)
-    Step(verb='withdraw', id='7', y=None, labeller=None)
+    VerbCall(verb='withdraw', id='7', y=None, labeller=None)
     """
     if now is None:
-        return Step("withdraw", id) if before is not None or ends else None
+        return VerbCall("withdraw", id) if before is not None or ends else None
     if before is None:
-        return Step("tell", id, now.y, now.labeller)
-    return None if before.y == now.y else Step("correct", id, now.y)
+        return VerbCall("tell", id, now.y, now.labeller)
+    return None if before.y == now.y else VerbCall("correct", id, now.y)

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from breakeven.desks.counting import CountedLabel, Counting, Step, step_to
+from breakeven.desks.counting import CountedLabel, Counting, VerbCall, step_to
 from breakeven.desks.interface import DeskAnswer, DeskDown, DeskRequest, LabellingDesk, Verbs
 from breakeven.desks.journal import opened
 from breakeven.errors import BreakevenError, ConflictingLabel, InvalidInput, UnknownId
 from breakeven.errors.expect import refuse
-from breakeven.errors.serving import HeldByAnother, UnknownPlace
+from breakeven.errors.serving import HeldByAnother, NotReady, TooMany, UnknownPlace
 from breakeven.learner import Learner
 
 logger = logging.getLogger(__name__)
@@ -171,7 +171,7 @@ class DeskSync:
         query = "SELECT number, verb, id, y, labeller FROM due ORDER BY number"
         waiting: set[str] = set()
         for number, *words in self._db.execute(query).fetchall():
-            step = Step(*words)
+            step = VerbCall(*words)
             if step.id in waiting:
                 continue
             try:
@@ -189,7 +189,7 @@ class DeskSync:
             with self._writing():
                 self._db.execute("DELETE FROM due WHERE number = ?", [number])
 
-    def _call(self, step: Step) -> None:
+    def _call(self, step: VerbCall) -> None:
         match step.verb:
             case "tell":
                 assert step.y is not None
@@ -254,4 +254,4 @@ def _plain(x: Any) -> Any:
 
 def is_down(error: BreakevenError) -> bool:
     """Whether it is worth trying again later: a desk or a service that cannot be reached."""
-    return isinstance(error, ConnectionError | TimeoutError)
+    return isinstance(error, ConnectionError | TimeoutError | NotReady | TooMany)

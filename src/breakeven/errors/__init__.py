@@ -50,7 +50,10 @@ class DuplicateId(BreakevenError, ValueError):
 
 
 class ConflictingLabel(BreakevenError, ValueError):
-    """An id was told a second time, with another value."""
+    """An id was told a second time, with another value; a service says who told what."""
+
+    told_by: str | None = None
+    told: float | None = None
 
 
 class SnapshotError(BreakevenError, ValueError):

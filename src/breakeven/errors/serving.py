@@ -11,6 +11,7 @@ ServiceError        (RuntimeError)     the root of these
 ├── WrongMedia      (ValueError)       a body, or an answer asked for, of a kind that is not spoken here
 ├── TooMany                            more than is allowed at once; `retry_after` says when to come back
 └── NotReady                           not read from the log yet, or not written; try again
+    └── Unreachable (ConnectionError)  a client gets no answer
 """
 
 from breakeven.errors import BreakevenError
@@ -65,4 +66,10 @@ class TooMany(ServiceError):
 class NotReady(ServiceError):
     """The stream is being read from the log, or something could not be written: try again."""
 
-    retry_after = 1.0
+    retry_after: float | None = 1.0
+
+
+class Unreachable(NotReady, ConnectionError):
+    """A client gets no answer; what it sent may have been done all the same, and is safe to send again."""
+
+    retry_after = None

@@ -125,6 +125,11 @@ class Desk:
             return None
         return lease
 
+    @property
+    def holders(self) -> set[str]:
+        """Everybody who holds a request now."""
+        return {lease.by for id in list(self._leases) if (lease := self.lease(id)) is not None}
+
     # -- people ------------------------------------------------------------------------------------
 
     def next(self, by: str, labeller: str | None, *, skipped: bool = False) -> OpenRequest | Nothing:

@@ -18,6 +18,7 @@ from msgspec import Struct
 from breakeven.errors import InvalidInput, expect
 from breakeven.service.access.entrance import is_local
 from breakeven.service.app import make_app
+from breakeven.service.demonstration import Demonstration
 from breakeven.service.pages.page_endpoint import page_routes
 from breakeven.service.service import Service
 from breakeven.service.setting_up import create_from_bill
@@ -59,7 +60,14 @@ def add_bills(store: Store, folders: list[Path], by: str) -> list[str]:
     return [create_from_bill(store, one, by=by).name for one in fresh]
 
 
-def serve(settings: ServeSettings, folders: list[Path], by: str, begun: Callable[[str], object]) -> None:
+def serve(
+    settings: ServeSettings,
+    folders: list[Path],
+    by: str,
+    begun: Callable[[str], object],
+    *,
+    demo: bool = False,
+) -> None:
     """Serve until a signal says to stop; `begun` is called with the address once it listens."""
     with closing(open_store(settings.store, "create")) as store:
         check_bind(store, settings.host)
@@ -69,6 +77,8 @@ def serve(settings: ServeSettings, folders: list[Path], by: str, begun: Callable
             host, bound = listening.getsockname()[:2]
             begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
             service = Service(store)
+            if demo:
+                service.beside.append(Demonstration())
             config = uvicorn.Config(
                 make_app(service, page_routes(service)),
                 log_level="warning",

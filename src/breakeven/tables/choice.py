@@ -322,6 +322,15 @@ def _values(source: TableSource, column: pl.Series, role: Role, before: int) -> 
     values, bad = kinds.read_column(column, role.kind, role.writing)
     if bad is None:
         return values
+    _, other = kinds.read_column(column, "yes_no", role.writing)
+    if role.hint == LABEL_HINT and other not in (
+        None,
+        bad,
+    ):  # the first is a yes or a no, this one is neither
+        expected = "yes or no as before, or numbers throughout"
+        source.refuse(
+            expected, shown(column[other]), row=before + other + 1, column=role.column, hint=CLASSES
+        )
     expected, hint = complaint(column[bad], role.kind, role.writing)
     if role.kind == "number" and kinds.is_text(column.dtype) and ("," in column[bad] or "." in column[bad]):
         expected, hint = _about_decimals(source, column, column[bad], role.writing, (expected, hint))

@@ -5,7 +5,7 @@
 
 from msgspec import Struct
 
-from breakeven.errors import BreakevenError
+from breakeven.errors import BreakevenError, ConflictingLabel
 from breakeven.errors.statuses import ENDINGS, ending_of
 
 PROBLEM_PREFIX = "urn:breakeven:"
@@ -44,4 +44,7 @@ def error_of(problem: Problem) -> BreakevenError:
     """
     kinds = {one.__name__: one for one in ENDINGS}
     kind = kinds.get(problem.type.removeprefix(PROBLEM_PREFIX), BreakevenError)
-    return kind(problem.detail)
+    error = kind(problem.detail)
+    if isinstance(error, ConflictingLabel):
+        error.told_by, error.told = problem.told_by, problem.told
+    return error

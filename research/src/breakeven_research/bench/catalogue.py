@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from breakeven.errors import expect
 from breakeven.values import Cell, Chart, Figure, Line, Section, Table
 from breakeven_research.bench import (
+    archives,
     averages,
     fitting,
     fleets,
@@ -43,6 +44,7 @@ class Benchmark(NamedTuple):
 BENCHMARKS = {
     "types": Benchmark("Algorithm 1, one arrival at a time", types.measurements),
     "types-bulk": Benchmark("Algorithm 1, long streams and batches", types.bulk_measurements),
+    "archives": Benchmark("Archives of Parquet files", archives.measurements),
     "fleets": Benchmark("Fleets: one learner for every key", fleets.measurements),
     "gp-round": Benchmark("A round of a Gaussian process", gp_rounds.measurements, gp_rounds.conclusions),
     "gp-batch": Benchmark("Batches at a Gaussian process", gp_rounds.batch_measurements),

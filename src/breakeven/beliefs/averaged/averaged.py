@@ -132,7 +132,7 @@ class Averaged(LabelledRows):
         posterior, voices = self._posterior, self._voices
         noise_std, label_std = self.noise_std or 1.0, 1.0
         if posterior is not None and voices is not None:
-            self._lesson = self._lesson_share(voices)
+            self._axes_learnt = self._fitted_axes(voices)
             label_std = posterior.scale.std
             noise_std = self.noise_std or max(float(voices.weights @ voices.noise_stds), 1e-12 * label_std)
         self.traits = Traits(
@@ -158,12 +158,11 @@ class Averaged(LabelledRows):
         self._voices.watch(self._coming)
         self._stale = True
 
-    def _lesson_share(self, voices: Voices) -> float:
-        """The share of an error that one more label takes off by what it tells of the axes fitted."""
+    def _fitted_axes(self, voices: Voices) -> float:
+        """How many axes labels still teach: those that vary, as far as the members with fitted ones count."""
         assert self._frame is not None
         fitted = np.array([member.axes > 0 for member in voices.posterior.members])[voices.who]
-        axes = int(np.count_nonzero(self._frame.variation[:-1])) * float(voices.weights @ fitted)
-        return lesson_share(axes, voices.posterior.labels)
+        return int(np.count_nonzero(self._frame.variation[:-1])) * float(voices.weights @ fitted)
 
     def aim(self, level: float) -> None:
         """Answer this quantile of the label from now on."""
@@ -310,7 +309,8 @@ class Averaged(LabelledRows):
             ahead = voices.ahead if self._narrowing is None else voices.given(self._narrowing.coming)
             here, later, later_labels = voices.saved(seen, view.taken, ratio, ahead)
             outright = view.mixture.error(view.prediction.mean, self.level)
-        return Saving(here, later, self._lesson * ahead.error, inf, outright, later_labels)
+        share = lesson_share(self._axes_learnt, voices.posterior.labels + len(self._awaited))
+        return Saving(here, later, share * ahead.error, inf, outright, later_labels)
 
     # -- changes -----------------------------------------------------------------------------------
 

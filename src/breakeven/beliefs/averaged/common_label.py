@@ -9,7 +9,7 @@ of equal labels some dozens are bought, whatever a label costs: docs/yes-no.md s
 
 from collections import Counter
 from functools import lru_cache
-from math import inf, log
+from math import exp, inf, log
 from typing import Any
 
 import numpy as np
@@ -88,26 +88,27 @@ class FirstException(RowStakes, frozen=True, gc=False):
 
 
 class FewExceptions(RowStakes, frozen=True, gc=False):
-    """What a label saves once there were exceptions: how large they are, these say, and half of a usual one.
+    """What a label saves once there were exceptions: how large they are, those seen say.
 
-    One small exception is no proof that all are small.
+    One small exception is no proof that all are small: if sizes spread by a factor of e either way, the mean
+    size is expected to be exp(1/(2·seen)) times that of those seen.
     """
 
     seen: int = 1
-    size: float = 1.0  # how far they are off, on average
 
-    def _larger(self, price: float) -> float:
+    @property
+    def _larger(self) -> float:
         """By how much exceptions are taken to be larger than those seen."""
-        return (self.seen + 0.5 * USUAL_SIZE * price / self.size) / (self.seen + 0.5)
+        return exp(0.5 / self.seen)
 
     def now(self, *, labels: bool, price: float) -> float:
         """The error expected here."""
-        return self.outright * self._larger(price)
+        return self.outright * self._larger
 
     def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
         """What the label takes off at the arrivals `left`: as if the label were cheaper by that much."""
-        larger = self._larger(price)
-        return larger * super().over(left, lessons=lessons, labels=labels, price=price / larger)
+        less = price / self._larger
+        return self._larger * super().over(left, lessons=lessons, labels=labels, price=less)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -218,7 +219,5 @@ class CommonLabel:
         alarm = float(counted(self.value - self.others, self.level).mean())
         labels = self._labels(share)
         here = labels.error(prediction.mean, self.level)
-        stakes_of = stakes.alike, stakes.told, miss, alarm
-        return FewExceptions(
-            here, 0.0, 0.0, inf, here, None, *stakes_of, seen=len(self.others), size=self.size
-        )
+        reach = stakes.alike, stakes.told, miss, alarm
+        return FewExceptions(here, 0.0, 0.0, inf, here, None, *reach, seen=len(self.others))

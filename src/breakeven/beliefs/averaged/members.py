@@ -19,7 +19,7 @@ from breakeven.errors.expect import Array
 Profile = Literal["none", "matern", "gauss", "additive"]
 
 NOISES = (0.01, 0.1, 0.5, 2.0)  # noise variance over the amplitude of f
-AMPLITUDES = (0.1, 0.5, 2.5, 12.0)  # of f, over the variance of labels: where the noise is known
+AMPLITUDES = (0.4, 2.0, 10.0, 50.0)  # of f, over the variance of labels: where the noise is known
 PAIRS = 100_000  # of points, times features, that are computed together
 ALONE = 0.6  # share of an additive kernel in which every feature acts by itself
 NULL_PRIOR = 0.25  # that the features say nothing

@@ -246,7 +246,7 @@ def _who_told(live: LiveStream, id: str, error: ConflictingLabel) -> Conflicting
         return error
     event = event_of(told)
     again = ConflictingLabel(f"{error} ({told.by} told it at {time_of(told.at)})")
-    again.told_by, again.told = told.by, getattr(event, "y", None)  # type: ignore[attr-defined]
+    again.told_by, again.told = told.by, getattr(event, "y", None)
     return again
 
 

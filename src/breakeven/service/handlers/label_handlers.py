@@ -22,7 +22,7 @@ from breakeven.wire.requests import (
     LabelResults,
 )
 
-LABEL_COLUMNS = {"id", "y", "labeller"}
+CSV_LABEL_COLUMNS = {"id", "y", "labeller"}
 
 
 async def labels(call: Call) -> LabelResults:
@@ -93,7 +93,7 @@ def _labels_of_csv(content: bytes) -> list[LabelLine]:
     rows = rows_of_csv(content)
     found = []
     for place, row in enumerate(rows, 2):
-        if not {"id", "y"} <= row.keys() <= LABEL_COLUMNS:
+        if not {"id", "y"} <= row.keys() <= CSV_LABEL_COLUMNS:
             raise Malformed(f"body: expected the columns id, y and perhaps labeller, got {', '.join(row)}")
         if not row["id"]:
             raise Malformed(f"line {place}: expected an id, got none")

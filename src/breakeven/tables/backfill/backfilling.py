@@ -1,6 +1,6 @@
 """The archive, part after part: read, decided on, written, remembered; then one bill for all.
 
-A part's decisions are on disk before the learners, and these before the progress that names them.
+The decisions of parts are on disk before the learners, and these before the progress that names them.
 """
 
 import time
@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from breakeven import files
+from breakeven.errors import BreakevenError
 from breakeven.learner import Learner
 from breakeven.rows.bills import SUMMARY_FILE, save_bill
 from breakeven.tables.backfill.archive import Archive, Part, PartRows
@@ -22,7 +23,7 @@ from breakeven.tables.backfill.ledger_of_parts import (
     ArchiveBill,
     PartDone,
     Progress,
-    keep_part,
+    keep_parts,
     kept_learners,
     opened_progress,
     remaining,
@@ -41,6 +42,8 @@ from breakeven.tables.backfill.stream_learners import (
     unpacked,
 )
 from breakeven.tables.run import RoundsDone, never
+
+KEPT_AFTER_ROWS, KEPT_AFTER_SECONDS = 1_000_000, 5.0  # since learners and progress were last put on disk
 
 
 class Backfill(msgspec.Struct, frozen=True):
@@ -93,16 +96,40 @@ def run_backfill(
             write_progress(out, done)  # so that whatever is killed from here on is known as ours
         resumed, rows = sum(one.rows for one in done.parts), archive.rows
         todo = remaining(done, archive)
+        kept = _Kept(out, done, learners)
         for number, part in enumerate(todo):
-            _one_part(options, archive, part, learners, done)
+            _one_part(options, archive, part, learners, kept)
             if progress is not None:
                 bill = _bill(options, done)
                 progress(bill.rows + bill.dropped, rows, bill.spend)
             if number + 1 < len(todo) and stop():
+                kept.keep()
                 return Backfill(out, _bill(options, done), rows, resumed, whole=False)
+        kept.keep()
         result = Backfill(out, _bill(options, done), rows, resumed, whole=True)
         _finish(options, archive, done, learners, result)
     return result
+
+
+class _Kept:
+    """What is done, on disk: not after every part where parts are small, as that would take longer."""
+
+    def __init__(self, out: Path, done: Progress, learners: StreamLearners) -> None:
+        self._out, self._done, self._learners = out, done, learners
+        self._rows, self._since, self._new = 0, time.monotonic(), False
+
+    def add(self, line: PartDone) -> None:
+        """One more part is done, and its decisions are on disk."""
+        self._done.parts.append(line)
+        self._rows, self._new = self._rows + line.rows, True
+        if self._rows >= KEPT_AFTER_ROWS or time.monotonic() - self._since >= KEPT_AFTER_SECONDS:
+            self.keep()
+
+    def keep(self) -> None:
+        """Put the learners and the progress on disk, if there is anything new."""
+        if self._new:
+            keep_parts(self._out, self._done, self._learners.dump())
+        self._rows, self._since, self._new = 0, time.monotonic(), False
 
 
 def _bill(options: BackfillOptions, done: Progress) -> ArchiveBill:
@@ -111,22 +138,27 @@ def _bill(options: BackfillOptions, done: Progress) -> ArchiveBill:
 
 def _learners(options: BackfillOptions, archive: Archive, kept: bytes | None) -> StreamLearners:
     if options.key is None and kept is not None:
-        return OneLearner(Learner.restore(kept))
+        return OneLearner(Learner.restore(kept), archive.rows)
     first = first_learner(options, archive.first(LOOKED_AT_FIRST), archive.rows)
     if options.key is None:
-        return OneLearner(first)
+        return OneLearner(first, archive.rows)
     if options.workers > 1:
         return LearnersInProcesses(first.snapshot(), options.workers, kept)
     return LearnersByKey(beginner(first.snapshot()), kept)
 
 
 def _one_part(
-    options: BackfillOptions, archive: Archive, part: Part, learners: StreamLearners, done: Progress
+    options: BackfillOptions, archive: Archive, part: Part, learners: StreamLearners, kept: _Kept
 ) -> None:
     begun = time.process_time()
-    rows = archive.read(part)
+    try:
+        rows = archive.read(part)
+    except BreakevenError:
+        kept.keep()
+        raise
     decided = learners.decide(rows)
-    error = np.abs(rows.labels - decided.answer)
+    error = rows.labels - decided.answer
+    np.abs(error, out=error)  # in place: a part is long
     frame = _decisions(options, part, rows, decided)
     out = Path(options.out)
     files.write_by(
@@ -143,7 +175,7 @@ def _one_part(
         dropped=rows.dropped,
         cpu_seconds=time.process_time() - begun,
     )
-    keep_part(out, done, line, learners.dump())
+    kept.add(line)
 
 
 def _decisions(options: BackfillOptions, part: Part, rows: PartRows, decided: DecidedRows) -> pl.DataFrame:

@@ -1,7 +1,8 @@
 """What is done of an archive, on disk: a line for every part, and which snapshot goes with it.
 
-`progress.json` is replaced as a whole, after the decisions and the learners of a part are on disk. So after a
-kill at any moment it names a snapshot that is there, and the part after it is decided on again.
+`progress.json` is replaced as a whole, after the decisions of some parts and the learners behind them are on
+disk. So after a kill at any moment it names a snapshot that is there, and the parts after it are decided on
+again.
 """
 
 from hashlib import sha256
@@ -127,11 +128,10 @@ def _check_same(out: Path, found: Progress, archive: Archive, options: BackfillO
         )
 
 
-def keep_part(out: Path, progress: Progress, done: PartDone, learners: bytes) -> None:
-    """Put the learners after a part on disk, and then the line that says so."""
-    old, name = progress.snapshot, f"learners-{len(progress.parts) + 1:06d}.snapshot"
+def keep_parts(out: Path, progress: Progress, learners: bytes) -> None:
+    """Put the learners after the last part on disk, and then the lines of all parts up to it."""
+    old, name = progress.snapshot, f"learners-{len(progress.parts):06d}.snapshot"
     files.write(out, name, learners)
-    progress.parts.append(done)
     progress.snapshot, progress.digest = name, sha256(learners).hexdigest()
     write_progress(out, progress)
     if old is not None:

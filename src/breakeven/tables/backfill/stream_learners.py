@@ -30,6 +30,7 @@ from breakeven.tables.cases import Cases
 from breakeven.tables.recipe import start
 
 ROWS_BEFORE_LOOPS = 1_000  # one by one, until a belief has found mean, scale and noise of its labels
+LEAST_COMPILED = 1_000  # rows of one learner, where the loops are loaded already
 LOST = "a process that decides has died; the same command goes on before the rows that it had"
 LOOKED_AT_FIRST = 2_000  # rows that the learner is made for
 
@@ -106,11 +107,17 @@ def first_learner(options: BackfillOptions, first: PartRows, rows: int) -> Learn
     )
 
 
-def decide(learner: Learner, points: Any, labels: Array) -> DecidedRows:
-    """Take rows through a learner, in compiled loops where that pays."""
+def decide(learner: Learner, points: Any, labels: Array, whole: int) -> DecidedRows:
+    """Take rows through a learner, in compiled loops where that pays; `whole` counts all rows there are.
+
+    Once the loops are loaded, for a long stream, they pay for a short part of it as well.
+    """
     parts, low, rows = [], 0, len(labels)
-    while low < rows and not loops.pays(learner.state, rows - low):
-        end = rows if rows - low < loops.stream.SHORTEST else low + ROWS_BEFORE_LOOPS
+    while low < rows:
+        long = max(rows - low, whole if rows - low >= LEAST_COMPILED else 0)
+        if loops.pays(learner.state, long):
+            break
+        end = rows if long < loops.stream.SHORTEST else min(low + ROWS_BEFORE_LOOPS, rows)
         parts.append(_one_by_one(learner, points[low:end], labels[low:end]))
         low = end
     if low < rows:
@@ -140,12 +147,12 @@ def _one_by_one(learner: Learner, points: Any, labels: Array) -> DecidedRows:
 class OneLearner:
     """The archive is one stream."""
 
-    def __init__(self, learner: Learner) -> None:
-        self.learner = learner
+    def __init__(self, learner: Learner, whole: int) -> None:
+        self.learner, self._whole = learner, whole
 
     def decide(self, rows: PartRows) -> DecidedRows:
         """Decide on rows in their order."""
-        return decide(self.learner, rows.points, rows.labels)
+        return decide(self.learner, rows.points, rows.labels, self._whole)
 
     def dump(self) -> bytes:
         """Its snapshot."""
@@ -169,7 +176,7 @@ class LearnersByKey:
         for key, places in places_by_key(rows.keys):
             if key not in self.learners:
                 self.learners[key] = self._begin(key)
-            own = decide(self.learners[key], _at(rows.points, places), rows.labels[places])
+            own = decide(self.learners[key], _at(rows.points, places), rows.labels[places], len(rows.labels))
             for column, found in zip(out, own, strict=True):
                 column[places] = found
         return out
