@@ -80,12 +80,13 @@ def test_files_are_there_though_nobody_reads_what_is_printed(breakeven, own, wor
     reader.wait()
     with reader:
         done = breakeven(*words, *(["--json"] if as_json else []), stdout=reader.stdin)
-    closed = "standard output was closed before everything was printed"
     assert done.returncode == 1
     if as_json:
+        closed = f"standard output was closed; everything is in {own / 'bill'}"
         assert json.loads(done.stderr) == {"error": {"kind": "OutputClosed", "message": closed}}
     else:
-        assert done.stderr == f"breakeven: {closed}\n"
+        left = f"the bill is in {own / 'bill'}, and nothing was compared with it"
+        assert done.stderr == f"breakeven: standard output was closed; {left}\n"
     assert open_bill(own / "bill")[1].rounds == 60
     assert names(own / "bill") == WHOLE
 

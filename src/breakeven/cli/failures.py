@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 
 import typer
 
-from breakeven.cli.output import as_line, print_json, show_whatever_comes
+from breakeven.cli.output import OutputClosed, as_line, print_json, show_whatever_comes
 from breakeven.errors import BreakevenError
 from breakeven.errors.statuses import ending_of
 from breakeven.starting import started
 
 REFUSED = typer.BadParameter.__mro__[2]  # the root of what typer refuses; it exports no name for it
 TYPER_INTERRUPTED = 130  # what typer returns after Ctrl-C
+NOBODY_READS = 1
 TERMINATED = 128 + signal.SIGTERM
 
 Hear = Callable[[int, FrameType | None], None]
@@ -48,21 +49,17 @@ def _interrupted(error: BaseException) -> str:
     return "interrupted"
 
 
-def _closed(error: OSError) -> str:
-    return "standard output was closed before everything was printed"
-
-
 def _system(error: OSError) -> str:
     reason = error.strerror or str(error) or type(error).__name__
     return reason if error.filename is None else f"{os.fsdecode(error.filename)}: {reason}"
 
 
 FAILURES: dict[type[BaseException], Failure] = {
+    OutputClosed: Failure(NOBODY_READS, None, str),
     BreakevenError: Failure(None, None, str),
     REFUSED: Failure(2, "UsageError", _usage),
     KeyboardInterrupt: Failure(2, "Interrupted", _interrupted),
     typer.Abort: Failure(2, "Interrupted", _interrupted),
-    BrokenPipeError: Failure(1, "OutputClosed", _closed),
     OSError: Failure(2, None, _system),
 }
 
@@ -72,24 +69,14 @@ def run(command: Any, words: list[str]) -> int:
     show_whatever_comes(sys.stdout)
     try:
         started()
-        code = _done(command, words)
+        code = command.main(words, prog_name="breakeven", standalone_mode=False)
         if code == TYPER_INTERRUPTED:
             raise KeyboardInterrupt
         print(end="", flush=True)
     except tuple(FAILURES) as error:
         _drop_what_cannot_be_written()
-        return _tell(error, "--json" in words)
+        return NOBODY_READS if isinstance(error, BrokenPipeError) else _tell(error, "--json" in words)
     return int(code or 0)
-
-
-def _done(command: Any, words: list[str]) -> Any:
-    """Run a command; typer would end the program without a word where standard output is closed."""
-    try:
-        return command.main(words, prog_name="breakeven", standalone_mode=False)
-    except SystemExit as ending:
-        if isinstance(ending.__context__, BrokenPipeError):
-            raise ending.__context__ from None
-        raise
 
 
 def described(error: BaseException) -> dict[str, str]:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import msgspec
 import typer
 
+from breakeven.errors import BreakevenError
+
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
@@ -31,6 +33,20 @@ ABOUT_COLUMNS = (
     "error: its mean over all cases; not asked: over those not labelled; saves: how much less {} costs."
 )
 COST_COLUMNS = ("labels", "total", "everyone", "no one *", "at random")
+
+
+class OutputClosed(BreakevenError):
+    """Nobody reads what is printed any more, while there was more to do or to say."""
+
+
+@contextmanager
+def read_or_told(words: str) -> Iterator[None]:
+    """Where standard output is closed meanwhile, these words go to standard error, and the command ends."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise OutputClosed(f"standard output was closed; {words}") from error
 
 
 def print_json(document: object, to: TextIO | None = None) -> None:

@@ -22,6 +22,7 @@ from breakeven.cli.output import (
     as_line,
     filled,
     print_json,
+    read_or_told,
     rounds,
     table_of_costs,
     table_of_ways,
@@ -167,7 +168,8 @@ def present(
         first.ids = ids
         first.write(out, report.write_bill, overwrite=overwrite)
         if not as_json:
-            print(_first(first), flush=True)
+            with read_or_told(f"the bill is in {as_line(out)}, and nothing was compared with it"):
+                print(_first(first))
 
     def announce(words: str) -> None:
         if not as_json:
@@ -184,10 +186,11 @@ def present(
         )
         if parts_of(options):
             outcome.write_again(out, report.write_bill)
-        if as_json:
-            print_json({**outcome.summary(), "folder": out})
-        else:
-            print(_rest(outcome, out))
+        with read_or_told(f"everything is in {as_line(out)}"):
+            if as_json:
+                print_json({**outcome.summary(), "folder": out})
+            else:
+                print(_rest(outcome, out))
         if stop():
             raise KeyboardInterrupt
 

@@ -113,7 +113,8 @@ class _Besides:
         options, typed = self._task.options, self._task.cases.columns.type_column is not None
         if options.cores is not None:
             return options.cores
-        return cores_there() if self._seconds >= PAYS_FROM and not typed else 1
+        one_run = self._outcome.unfinished == [AT_RANDOM_PART]
+        return cores_there() if self._seconds >= PAYS_FROM and not (typed or one_run) else 1
 
     def _words(self) -> str:
         """How long it takes, and what is run."""
