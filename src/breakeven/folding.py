@@ -90,18 +90,20 @@ def fold_stream(
     *,
     use_snapshot: bool = True,
     each: EachEvent | None = None,
+    upto: int | None = None,
     **own: Any,
 ) -> Learner:
     """The learner of a stream, from its latest snapshot and the entries after it, or from all entries.
 
-    A snapshot that cannot be read is left aside. `each` is called with every event that is folded. Classes of
-    your own are named, as for `Learner.restore`: `rules=(MyRule,)`, `beliefs=(MyBelief,)`.
+    With `upto` as it was after that entry. A snapshot that cannot be read is left aside. `each` is called
+    with every event that is folded. Classes of your own are named, as for `Learner.restore`:
+    `rules=(MyRule,)`, `beliefs=(MyBelief,)`.
     """
-    kept = store.snapshot(stream.number) if use_snapshot else None
+    kept = _latest(store, stream.number, upto) if use_snapshot else None
     learner = None if kept is None else _restored(stream, kept, own)
     if kept is None or learner is None:
-        return Learner.fold(_read(store.entries(stream.number), each), **own)
-    for event in _read(store.entries(stream.number, after=kept.seq), each):
+        return Learner.fold(_read(store.entries(stream.number, upto=upto), each), **own)
+    for event in _read(store.entries(stream.number, after=kept.seq, upto=upto), each):
         learner.apply(event, rules=own.get("rules", ()))
     return learner
 
@@ -113,6 +115,14 @@ def _read(entries: Iterable[LogEntry], each: EachEvent | None) -> Iterator[AnyEv
             if each is not None:
                 each(entry, event)
             yield event
+
+
+def _latest(store: Store, stream: int, upto: int | None) -> StoredSnapshot | None:
+    """The latest snapshot, of those that are not of a later entry than this."""
+    if upto is None:
+        return store.snapshot(stream)
+    numbers = [seq for seq in store.snapshot_numbers(stream) if seq <= upto]
+    return store.snapshot(stream, numbers[-1]) if numbers else None
 
 
 def _restored(stream: StoredStream, kept: StoredSnapshot, own: dict[str, Any]) -> Learner | None:

@@ -1,4 +1,4 @@
-"""Work beside the requests, from the start of the service to its stop: deadlines, and fits.
+"""Work beside the requests, from the start of the service to its stop; deadlines, for instance.
 
 Anything with `start` and `stop` can be added to `Service.beside`.
 """
@@ -9,8 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from breakeven.errors import BreakevenError
-from breakeven.learner import FitFound, FitJob, run_fit
-from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.live_stream import LiveStream
 
 if TYPE_CHECKING:
     from breakeven.service.service import Service
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOOKED_AT_EVERY = 1.0  # seconds
-FITTER = "fitter"  # who fits, in the log
 
 
 class Beside(Protocol):
@@ -31,7 +29,7 @@ class Beside(Protocol):
         """The service ends: leave nothing running."""
 
 
-class _Repeating:
+class Repeating:
     """A look at every stream now and then."""
 
     _task: asyncio.Task[None] | None = None
@@ -63,35 +61,9 @@ class _Repeating:
         raise NotImplementedError
 
 
-class Deadlines(_Repeating):
+class Deadlines(Repeating):
     """Withdraws requests that were not answered in time, also while nobody asks."""
 
     async def look(self, live: LiveStream) -> None:
         """Withdraw what is due."""
         await live.expire()
-
-
-class FitRunner(_Repeating):
-    """Fits beliefs to their labels when a fit is due, outside of the stream's turn."""
-
-    async def look(self, live: LiveStream) -> None:
-        """Run the fit that is due, if one is."""
-        if live.state != "ready":
-            return
-        job, _ = await live.look("fit_job", _job_if_due)
-        if job is None:
-            return
-        found = await self.run(job)
-
-        def adopt(folded: Folded) -> None:
-            folded.learner.adopt(found)
-
-        await live.change(FITTER, "adopt", adopt)
-
-    async def run(self, job: FitJob) -> FitFound:
-        """Run a job; here in a thread."""
-        return await asyncio.to_thread(run_fit, job)
-
-
-def _job_if_due(folded: Folded) -> FitJob | None:
-    return folded.learner.fit_job() if folded.learner.fit_due else None

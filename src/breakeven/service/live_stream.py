@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -26,15 +26,20 @@ from breakeven.service.clock import Clock, Jumps
 from breakeven.service.desk import Desk
 from breakeven.service.seen_ids import SeenIds
 from breakeven.service.setting_up import columns_of, config_now
+from breakeven.service.stream_times import StreamTimes
 from breakeven.store import LogEntry, Store, StoredStream, Writer
+from breakeven.store.port import ARRIVAL
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
+from breakeven.wire import to_msgpack
 from breakeven.wire.stream_setup import StreamConfig, StreamState
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 SLOW = 0.002  # seconds, from which on work goes to a thread
+SLOW_AT_FIRST = dict.fromkeys(("adopt", "fit_job", "checksum"), 1.0)  # seconds, until they are measured
 REMEMBERED = 0.2  # how much the last measurement of a verb counts
+DECIDING = ("decide", "decide_many")  # verbs
 SKIPPED = "Skipped"  # the kind of an entry that says that somebody skipped a request
 BY_TYPE = (TypeBelief, Cells, SeparateTypes)  # a late label costs the same however many are awaited
 OPEN_BY_DEFAULT = 500  # requests of a belief over numbers: a late label costs more the more are awaited
@@ -81,9 +86,14 @@ class LiveStream:
         self._turn = asyncio.Lock()
         self._folded: Folded | None = None
         self._folding: asyncio.Task[None] | None = None
+        self._finding_ids: asyncio.Task[None] | None = None
         self._fresh: list[Any] = []  # what happened in this turn: events, and what was added
-        self._pace: dict[str, float] = {}  # seconds that one of a verb takes
+        self._pace = dict(SLOW_AT_FIRST)  # seconds that one of a verb takes
+        self.keeping = asyncio.Lock()  # of whoever keeps a snapshot, or rewrites what snapshots were made of
+        self.rewrites = 0  # how often entries were changed: what was read before is of another log
+        self.mismatch: str | None = None  # where the log led to another state than that in memory
         self._jumps = Jumps()
+        self.times = StreamTimes()
         self._ears: list[Heard] = []
         self.seen = SeenIds()
         self.progress = 0.0  # of folding, from 0 to 1
@@ -138,8 +148,6 @@ class LiveStream:
         config = config_now(self.store, self.stored)
         columns = None if config.columns is None else columns_of(config.columns)
         desk = self._desk(learner, times)
-        if not self.seen.complete:
-            self.seen.add_all(self.store.arrival_ids(self.number))
         return Folded(learner, config, columns, desk, self.store.last(self.number))
 
     def _desk(self, learner: Learner, times: dict[str, float]) -> Desk:
@@ -167,7 +175,6 @@ class LiveStream:
         """Go on with what was read."""
         folded.learner.listen(self._fresh.append)
         self._fresh.clear()
-        self.seen.complete = True
         self.seq = self.written = folded.seq
         self.progress, self.failure, self._folded = 1.0, None, folded
 
@@ -182,6 +189,23 @@ class LiveStream:
             logger.error("stream %r cannot be read: %s", self.name, error)
         else:
             self.take(folded)
+            if not self.seen.complete:
+                self._finding_ids = loop.create_task(self._find_ids(self.seen))
+
+    async def _find_ids(self, seen: SeenIds) -> None:
+        """Read the ids that arrived; meanwhile each id that comes is looked up in the store."""
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.run_in_executor(self._threads, self._ids_in_store)
+        except BreakevenError as error:
+            logger.warning("stream %r: its ids are looked up one by one (%s)", self.name, error)
+        else:
+            seen.add_found(found)
+
+    def _ids_in_store(self) -> SeenIds:
+        found = SeenIds()
+        found.add_all(self.store.arrival_ids(self.number))
+        return found
 
     def _fold_after_all(self) -> Folded:
         """Read the log once nothing of this stream is on its way to it any more."""
@@ -194,9 +218,10 @@ class LiveStream:
             self._folding = asyncio.get_running_loop().create_task(self.read())
 
     async def settled(self) -> None:
-        """Wait until a reading that is under way has ended."""
-        if self._folding is not None:
-            await asyncio.wait([self._folding])
+        """Wait until all reading that is under way has ended."""
+        under_way = [task for task in (self._folding, self._finding_ids) if task is not None]
+        if under_way:
+            await asyncio.wait(under_way)
 
     def drop(self, why: BaseException) -> None:
         """Memory cannot be trusted any more: read the stream anew before it decides again."""
@@ -279,7 +304,9 @@ class LiveStream:
                 loop = asyncio.get_running_loop()
                 self._folded = None
                 try:
-                    return await loop.run_in_executor(self._threads, work)
+                    async with self.keeping:
+                        self.rewrites += 1
+                        return await loop.run_in_executor(self._threads, work)
                 finally:
                     self.seen = SeenIds()
                     await self.read()
@@ -290,9 +317,12 @@ class LiveStream:
         return self._pace.get(verb, 0.0) * count > SLOW
 
     def _timed(self, folded: Folded, verb: str, work: Callable[[Folded], T], count: int) -> T:
-        began = perf_counter()
+        began = thread_time()  # of this thread: a busy machine makes no verb slow
         result = work(folded)
-        took = (perf_counter() - began) / max(count, 1)
+        took = thread_time() - began
+        if verb in DECIDING:
+            self.times.decide.add(took)
+        took /= max(count, 1)
         before = self._pace.get(verb, took)
         self._pace[verb] = before + REMEMBERED * (took - before)
         return result
@@ -313,26 +343,27 @@ class LiveStream:
         if not fresh:
             return [], self._on_disk()
         at, seq = self.clock.now(), self.seq
-        entries = []
+        entries, folded, seen, stream = [], self._folded, self.seen.add, self.number
+        assert folded is not None
         for event in fresh:
             seq += 1
-            if type(event) is Aside:
-                entries.append(LogEntry(self.number, seq, at, by, event.kind, event.id, event.body))
+            if type(event) is Arrived:  # most of them are
+                decision = event.decision
+                seen(decision.id)
+                if decision.wants_label:
+                    folded.desk.ask(decision, at)
+                entries.append(LogEntry(stream, seq, at, by, ARRIVAL, decision.id, to_msgpack(event)))
+            elif type(event) is Aside:
+                entries.append(LogEntry(stream, seq, at, by, event.kind, event.id, event.body))
             else:
-                entries.append(entry_of(event, self.number, seq, by=by, at=at))
-                self._note(event, at)
+                entries.append(entry_of(event, stream, seq, by=by, at=at))
+                self._note(folded, event, at)
         fresh.clear()
         return entries, self._submit(entries)
 
-    def _note(self, event: AnyEvent, at: float) -> None:
-        """What an event means to the desk."""
-        folded = self._folded
-        assert folded is not None
-        if type(event) is Arrived:
-            self.seen.add(event.decision.id)
-            if event.decision.wants_label:
-                folded.desk.ask(event.decision, at)
-        elif isinstance(event, Told | Withdrawn):
+    def _note(self, folded: Folded, event: AnyEvent, at: float) -> None:
+        """What an event that is no arrival means to the desk."""
+        if isinstance(event, Told | Withdrawn):
             folded.desk.close(event.id)
         elif type(event) is Reopened:
             awaited = folded.learner.awaited.get(event.id)
@@ -345,10 +376,12 @@ class LiveStream:
 
     def _submit(self, entries: list[LogEntry]) -> asyncio.Future[None]:
         wait = asyncio.get_running_loop().create_future()
-        last = self.seq = entries[-1].seq
+        last, began = entries[-1].seq, perf_counter()
+        self.seq = last
 
         def answer(error: BreakevenError | None) -> None:
             if error is None:
+                self.times.commit.add(perf_counter() - began)
                 self.written = last
                 if not wait.done():
                     wait.set_result(None)

@@ -1,13 +1,18 @@
 """Which ids may have arrived before, in little memory: a no is certain, a yes is looked up in the store.
 
-Bloom filters, each twice as large as the one before; a new one is begun when the last is full.
+The latest are kept as they are. Some thousands at a time they go to Bloom filters, each twice as large as the
+one before; a new one is begun when the last is full.
 """
 
 from collections.abc import Iterable
 
+import numpy as np
+from numpy.typing import NDArray
+
 FIRST_IDS = 1 << 16  # in the first filter
 BITS_AN_ID = 12  # at 3 probes about 1 id in 100 is looked up in vain
 HALF, LOW = 32, 0xFFFFFFFF
+LATEST_KEPT = 1 << 12  # ids, before they go to a filter
 
 
 class SeenIds:
@@ -22,12 +27,13 @@ class SeenIds:
 
     def __init__(self) -> None:
         self.complete = False
+        self._latest: set[str] = set()
         self._filters = [bytearray(FIRST_IDS * BITS_AN_ID // 8)]
         self._room = FIRST_IDS
 
     def __contains__(self, id: str) -> bool:
         """Whether the id may have come; also yes while not all are known."""
-        if not self.complete:
+        if not self.complete or id in self._latest:
             return True
         number = hash(id)
         first, second = number & LOW, (number >> HALF) & LOW | 1
@@ -42,17 +48,29 @@ class SeenIds:
 
     def add(self, id: str) -> None:
         """An id came."""
-        if not self._room:
-            self._filters.append(bytearray(2 * len(self._filters[-1])))
-            self._room = len(self._filters[-1]) * 8 // BITS_AN_ID
-        self._room -= 1
-        bits = self._filters[-1]
-        size, number = len(bits) * 8, hash(id)
-        first, second = number & LOW, (number >> HALF) & LOW | 1
-        for place in (first % size, (first + second) % size, (first + 2 * second) % size):
-            bits[place >> 3] |= 1 << (place & 7)
+        self._latest.add(id)
+        if len(self._latest) >= LATEST_KEPT:
+            self._put_into_filter()
 
     def add_all(self, ids: Iterable[str]) -> None:
         """Many ids came."""
         for id in ids:
             self.add(id)
+
+    def add_found(self, found: "SeenIds") -> None:
+        """All that the store had came before these; so from here on a no is certain."""
+        self._filters = [*found._filters, *self._filters]
+        self._latest |= found._latest
+        self.complete = True
+
+    def _put_into_filter(self) -> None:
+        if self._room < len(self._latest):
+            self._filters.append(bytearray(2 * len(self._filters[-1])))
+            self._room = len(self._filters[-1]) * 8 // BITS_AN_ID
+        self._room -= len(self._latest)
+        bits = np.frombuffer(self._filters[-1], dtype=np.uint8)
+        numbers: NDArray[np.int64] = np.fromiter(map(hash, self._latest), np.int64, len(self._latest))
+        first, second = numbers & LOW, (numbers >> HALF) & LOW | 1
+        places = np.concatenate([first, first + second, first + 2 * second]) % (len(bits) * 8)
+        np.bitwise_or.at(bits, places >> 3, np.left_shift(1, places & 7).astype(np.uint8))
+        self._latest = set()

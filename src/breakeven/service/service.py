@@ -13,11 +13,13 @@ import msgspec
 from breakeven.errors import DuplicateId
 from breakeven.errors.storing import UnknownStream
 from breakeven.service.access import Entrance, Sessions, Tokens
-from breakeven.service.background import Beside, Deadlines, FitRunner
+from breakeven.service.background import Beside, Deadlines
 from breakeven.service.clock import Clock
 from breakeven.service.feeds import Feeds
+from breakeven.service.fit_runner import FitRunner
 from breakeven.service.live_stream import LiveStream
 from breakeven.service.setting_up import config_now, create, create_from
+from breakeven.service.snapshot_runner import SnapshotRunner
 from breakeven.store import Store, StoredStream, Writer
 from breakeven.wire.stream_setup import SnapshotCall, StreamConfig
 
@@ -35,7 +37,8 @@ class Service:
         self.entrance = Entrance(self.tokens, Sessions(store, self.tokens, self.clock))
         self.feeds = Feeds()
         self.streams: dict[str, LiveStream] = {}
-        self.beside: list[Beside] = [Deadlines(), FitRunner()] if beside is None else list(beside)
+        usual: list[Beside] = [Deadlines(), FitRunner(), SnapshotRunner()]
+        self.beside = usual if beside is None else list(beside)
         self._threads = ThreadPoolExecutor(THREADS, "breakeven-stream")
         self._writer: Writer | None = None
         self._reading: asyncio.Task[None] | None = None

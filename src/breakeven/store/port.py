@@ -13,6 +13,8 @@ from breakeven.errors import WrongEvent, expect
 from breakeven.errors.storing import SecondWriter, UnknownStream
 
 ARRIVAL = "Arrived"  # the kind of entry whose ids count once for ever
+LARGEST_SEQ, LARGEST_TIME = 2**53, 1e12  # within which a number is surely one that can be stored
+PLAIN_LENGTH = 100  # up to which text surely is
 
 
 class LogEntry(Struct, frozen=True, gc=False):
@@ -86,6 +88,10 @@ class Store(Protocol):
     @property
     def name(self) -> str:
         """Where it is, as messages call it."""
+
+    @property
+    def location(self) -> str | None:
+        """The address that opens it from another process, too; None where there is none."""
 
     @property
     def id(self) -> str:
@@ -192,6 +198,28 @@ class Store(Protocol):
 
 
 # -- what every store checks --------------------------------------------------------------------------------
+
+
+def check_entries(entries: Iterable[LogEntry]) -> None:
+    """Raise unless every field of every entry can be stored."""
+    for one in entries:
+        if not (
+            type(one.seq) is int
+            and 1 <= one.seq <= LARGEST_SEQ
+            and type(one.at) is float
+            and -LARGEST_TIME <= one.at <= LARGEST_TIME
+            and type(one.body) is bytes
+            and type(one.id) is str
+            and _is_plain(one.id)
+            and _is_plain(one.by)
+            and _is_plain(one.kind)
+        ):
+            check_entry(one)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether text is surely one that can be stored: short, not empty, printable and of ASCII."""
+    return 0 < len(text) <= PLAIN_LENGTH and text.isascii() and text.isprintable()
 
 
 def check_entry(entry: LogEntry) -> None:

@@ -66,6 +66,11 @@ class PostgresStore(SqlStore):
             self.close()
             raise
 
+    @property
+    def location(self) -> str:
+        """The address with its password."""
+        return self._secret
+
     def _open(self, access: OpenFor) -> None:
         if access == "create" and self.version() == 0:
             self.upgrade()

@@ -36,10 +36,12 @@ WHO_MAY_DO_WHAT = (
     "CREATE TABLE owner (one {whole} PRIMARY KEY CHECK (one = 1), server text NOT NULL, host text NOT NULL, "
     "pid {whole} NOT NULL, epoch {whole} NOT NULL, since {real} NOT NULL, until {real} NOT NULL)",
 )
-NO_LEARNERS_KIND = (
-    "kind NOT IN ('Created', 'Arrived', 'Told', 'Corrected', 'Withdrawn', 'Reopened', 'Learnt', 'Fitted', "
-    "'Repriced', 'Refuted', 'Erased')"
-)
+LEARNERS_KINDS = (
+    "Arrived", "Told", "Withdrawn", "Corrected", "Reopened", "Learnt", "Fitted", "Repriced", "Refuted",
+    "Erased", "Created",
+)  # fmt: skip
+# Written out, the most frequent first: SQLite makes a table of a list for each row that is added.
+NO_LEARNERS_KIND = " AND ".join(f"kind <> '{kind}'" for kind in LEARNERS_KINDS)
 FINDING_ENTRIES = (
     "CREATE INDEX about ON entry (stream, id, seq) WHERE kind <> 'Arrived' AND id IS NOT NULL",
     f"CREATE INDEX beside ON entry (stream, seq) WHERE {NO_LEARNERS_KIND}",

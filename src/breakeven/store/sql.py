@@ -19,7 +19,7 @@ from breakeven.store.port import (
     StoredSnapshot,
     StoredStream,
     StoredToken,
-    check_entry,
+    check_entries,
     check_name,
     numbered,
     taken_number,
@@ -44,6 +44,11 @@ class SqlStore(ABC):
         self.name, self.address = name, address
         self._turn = RLock()  # of whoever writes
         self._lasts: dict[int, int] = {}  # the last numbers of streams that were written to
+
+    @property
+    def location(self) -> str:
+        """The address that opens this store again, also from another process; it may hold a password."""
+        return self.address
 
     # -- for subclasses ----------------------------------------------------------------------------
 
@@ -157,8 +162,7 @@ class SqlStore(ABC):
             self._run(connection, "INSERT INTO stream VALUES (?, ?, ?, ?, NULL)", *fields)
             if first is not None:
                 entries = first(number)
-                for entry in entries:
-                    check_entry(entry)
+                check_entries(entries)
                 numbered(entries, {number: 0})
                 self._insert(connection, entries)
             self._lasts.pop(number, None)
@@ -187,8 +191,7 @@ class SqlStore(ABC):
 
     def append(self, entries: Sequence[LogEntry]) -> None:
         """Add entries to the end of their logs."""
-        for entry in entries:
-            check_entry(entry)
+        check_entries(entries)
         if not entries:
             return
         rules = {"number": lambda: taken_number(entries[0].stream, entries[0].seq), "arrival": _taken_id}
@@ -288,8 +291,7 @@ class SqlStore(ABC):
     def rewrite(self, stream: int, entries: Sequence[LogEntry]) -> None:
         """Put these in the place of others, and drop all snapshots of the stream."""
         change = "UPDATE entry SET at = ?, by = ?, kind = ?, id = ?, body = ? WHERE stream = ? AND seq = ?"
-        for entry in entries:
-            check_entry(entry)
+        check_entries(entries)
         with self._writing({"arrival": _taken_id}) as connection:
             for one in entries:
                 fields = (one.at, one.by, one.kind, one.id, one.body, stream, one.seq)

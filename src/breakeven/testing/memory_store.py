@@ -27,6 +27,7 @@ class MemoryStore:
     """Forgets everything at its end. `failure`, where it is set, is raised by every verb that writes."""
 
     name = "memory"
+    location = None
 
     def __init__(self) -> None:
         self.id = uuid4().hex

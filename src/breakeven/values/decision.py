@@ -263,6 +263,8 @@ class Decision(Struct, frozen=True, gc=False):
     @property
     def _sentence(self) -> str:
         sentence = WORDING.get(self.reason, self.reason)
+        if "{" not in sentence and "}" not in sentence:
+            return sentence
         try:
             return sentence.format(
                 mean=words(self.prediction.mean),
@@ -280,4 +282,6 @@ class Decision(Struct, frozen=True, gc=False):
 def words(number: float) -> str:
     """Three digits, written out as long as that is readable."""
     short = f"{number:.3g}"
+    if "e+" not in short:
+        return short
     return f"{float(short):,.0f}" if 1e3 <= abs(float(short)) < 1e9 else short

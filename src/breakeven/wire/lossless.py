@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from breakeven.errors import InvalidInput, expect
 from breakeven.values import AnyEvent, Arrived, Decision, Event, Explanation, Learnt, Prediction
 
+EVENT_WRITER = msgspec.msgpack.Encoder()
 EVENT_READER = msgspec.msgpack.Decoder(AnyEvent)
 MISSING = {"threshold": nan, "worth": None, "worth_now": None}  # what a field that was left out stands for
 
@@ -59,7 +60,7 @@ def explanation_from_json(blob: bytes | str) -> Explanation:
 
 def to_msgpack(value: Event | Decision | Prediction | Explanation) -> bytes:
     """One value as MessagePack."""
-    return msgspec.msgpack.encode(value)
+    return EVENT_WRITER.encode(value)
 
 
 def event_from_msgpack(blob: bytes) -> AnyEvent:

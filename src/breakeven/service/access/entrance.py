@@ -6,6 +6,7 @@ While there is no token, everybody on this machine is trusted; a name that is no
 then, as a page elsewhere could have it point here.
 """
 
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -83,12 +84,18 @@ def host_name(headers: CallHeaders) -> str:
     >>> host_name({b"host": b"[::1]:8765"}), host_name({b"host": b"example.org"})
     ('::1', 'example.org')
     """
+    return _name_in(headers.get(b"host", b""))
+
+
+@lru_cache(maxsize=128)
+def _name_in(host: bytes) -> str:
     try:
-        return urlsplit("//" + headers.get(b"host", b"").decode("latin-1")).hostname or ""
+        return urlsplit("//" + host.decode("latin-1")).hostname or ""
     except ValueError:
         return ""
 
 
+@lru_cache(maxsize=128)
 def is_local(host: str) -> bool:
     """Whether an address is reached from this machine alone.
 

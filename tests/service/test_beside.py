@@ -1,0 +1,159 @@
+"""What runs beside the requests: a process that is restarted, fits that come back, snapshots from the log."""
+
+import asyncio
+import os
+import signal
+import time
+
+import pytest
+
+from breakeven.folding import fold_stream
+from breakeven.service.fit_runner import FITTER, FitRunner
+from breakeven.service.snapshot_runner import SnapshotRunner, _Progress
+from breakeven.service.worker_process import WorkerLost, WorkerProcess, WorkFailed
+from tests.service.samples import TYPES
+
+CURVE = {
+    "belief": {"kind": "GaussianProcess", "dim": 1, "noise_std": 0.1, "fit": "growing"},
+    "rule": {"kind": "Always"},
+    "label_cost": 1.0,
+}
+
+
+@pytest.fixture
+def process():
+    one = WorkerProcess(limit=30.0)
+    yield one
+    one.end()
+
+
+def test_a_process_does_what_it_is_given_and_says_what_failed(process):
+    assert asyncio.run(process.run(pow, 2, 10)) == 1024
+    with pytest.raises(WorkFailed, match="divmod: ZeroDivisionError"):
+        asyncio.run(process.run(divmod, 1, 0))
+    assert asyncio.run(process.run(os.getpid)) != os.getpid()
+    assert process.starts == 1
+
+
+def test_a_process_that_died_is_started_anew(process):
+    with pytest.raises(WorkerLost, match="died or was killed"):
+        asyncio.run(process.run(os._exit, 3))
+    assert asyncio.run(process.run(pow, 3, 2)) == 9
+    there = asyncio.run(process.run(os.getpid))
+    os.kill(there, signal.SIGKILL)
+    os.waitid(os.P_PID, there, os.WEXITED | os.WNOWAIT)
+    assert asyncio.run(process.run(pow, 3, 3)) == 27
+    assert process.starts == 3
+
+
+def test_a_process_that_takes_too_long_is_killed():
+    process = WorkerProcess(limit=0.5)
+    with pytest.raises(WorkerLost, match=r"within 0\.5 s"):
+        asyncio.run(process.run(time.sleep, 60.0))
+    process.end()
+    with pytest.raises(WorkerLost, match="was ended"):
+        asyncio.run(process.run(pow, 3, 2))
+
+
+def labelled_curve(served, count=12):
+    served("PUT", "", CURVE, status=201)
+    for i in range(count):
+        served("POST", "arrivals", {"row": [i / count], "id": f"a{i}"})
+        served("POST", f"requests/a{i}/label", {"y": float(i % 3)})
+
+
+def test_a_fit_is_done_elsewhere_and_is_in_the_log(served):
+    labelled_curve(served)
+    live, fits = served.live(), FitRunner()
+    assert live.ready.learner.fit_due
+    served.run(fits.look(live))
+    fits.process.end()
+    assert live.ready.learner.fits == 1
+    last = list(served.store.entries(live.number))[-1]
+    assert (last.kind, last.by) == ("Fitted", FITTER)
+    assert fold_stream(served.store, live.stored).snapshot() == live.ready.learner.snapshot()
+
+
+def test_a_fit_that_was_lost_is_tried_again_with_more_labels(served):
+    labelled_curve(served)
+    live, fits = served.live(), FitRunner(limit=0.0)  # killed before it can answer
+    served.run(fits.look(live))
+    assert live.ready.learner.fits == 0
+    fits.process.end()
+    fits.process = WorkerProcess(limit=60.0)
+    served.run(fits.look(live))
+    assert fits.process.starts == 0, "as many labels as before: it would be lost again"
+    for i in range(3):
+        served("POST", "arrivals", {"row": [0.5 + i / 100], "id": f"b{i}"})
+        served("POST", f"requests/b{i}/label", {"y": 1.0})
+    served.run(fits.look(live))
+    fits.process.end()
+    assert live.ready.learner.fits == 1
+
+
+def with_arrivals(served, count):
+    served("PUT", "", TYPES, status=201)
+    for low in range(0, count, 500):
+        rows = [{"row": f"type {i % 7}", "id": f"a{i}"} for i in range(low, min(low + 500, count))]
+        served("POST", "arrivals", rows)
+
+
+def test_a_snapshot_is_made_from_the_log_when_it_is_due(served):
+    with_arrivals(served, 500)
+    live, runner = served.live(), SnapshotRunner()
+    served.run(runner.look(live))
+    assert served.store.snapshot_numbers(live.number) == []
+    served("POST", "arrivals", [{"row": "flu", "id": f"b{i}"} for i in range(600)])
+    served.run(runner.look(live))
+    runner.process.end()
+    (seq,) = served.store.snapshot_numbers(live.number)
+    assert seq == live.written
+    assert served.store.snapshot(live.number).body == live.ready.learner.snapshot()
+    assert live.mismatch is None
+
+
+def test_a_log_that_leads_elsewhere_is_said_and_stops_nothing(served, caplog):
+    with_arrivals(served, 1000)
+    live, runner = served.live(), SnapshotRunner()
+    live.ready.learner.state.rounds += 1  # memory that went wrong
+    served.run(runner.look(live))
+    runner.process.end()
+    assert "leads to another state" in live.mismatch
+    assert "the snapshot was not kept" in caplog.text
+    assert served.store.snapshot_numbers(live.number) == []
+    served("POST", "arrivals", {"row": "flu", "id": "later"})
+
+
+def test_a_snapshot_of_before_an_erasure_is_not_kept(served):
+    with_arrivals(served, 20)
+    live, runner = served.live(), SnapshotRunner()
+
+    class Slow(WorkerProcess):
+        async def run(self, function, *given):
+            made = await super().run(function, *given)
+            await live.alone(lambda: served.store.rewrite(live.number, []))
+            return made
+
+    runner.process.end()
+    runner.process = Slow(60.0)
+    served.run(runner.make(live, _Progress(0)))
+    runner.process.end()
+    assert served.store.snapshot_numbers(live.number) == []
+
+
+def test_snapshots_aim_at_a_second_of_folding_or_a_twentieth_of_the_log():
+    assert _Progress(0).due_at(written=5000) == 1000
+    assert _Progress(0).due_at(written=1_000_000) == 50_000
+    assert _Progress(0, pace=0.01).due_at(written=1_000_000) == 100
+
+
+def test_ids_are_known_again_soon_after_a_restart(serving):
+    with serving() as served:
+        with_arrivals(served, 30)
+    with serving() as served:
+        live = served.live()
+        served.run(live.settled())
+        assert live.seen.complete
+        assert "a7" in live.seen
+        assert "b7" not in live.seen
+        assert served("POST", "arrivals", {"row": "type 0", "id": "a7"})["repeated"]
