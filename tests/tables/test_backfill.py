@@ -136,6 +136,17 @@ def test_types_may_be_text(folder):
     assert done.learner().predict("type 3").mean == pytest.approx(0.6, abs=0.1)
 
 
+@pytest.mark.parametrize("order", [None, "time"])
+def test_files_without_rows_say_nothing(folder, order):
+    plain = run_backfill(options(folder, out=str(folder.parent / "plain")))
+    for name in ("a first", "part-1b", "z last"):
+        frame(0).clear().write_parquet(folder / f"{name}.parquet")
+    done = run_backfill(options(folder, order=order))
+    assert done.bill.rows == 3 * ROWS
+    assert done.learner().snapshot() == plain.learner().snapshot()
+    assert run_backfill(options(folder, order=order)).resumed == 3 * ROWS
+
+
 def test_rows_of_numbers_are_decided_on(folder):
     done = run_backfill(options(folder, features=("age", "bmi"), rule="random", chance=0.05, noise_std=None))
     assert done.bill.rows == 3 * ROWS

@@ -92,8 +92,8 @@ def sync(
     on.
     """
     from breakeven import files
-    from breakeven.desks import Counting, DeskSync, Journal, open_desk
-    from breakeven.desks.served_stream import ServedStream
+    from breakeven.client import Client, Patience
+    from breakeven.desks import Counting, DeskRequest, DeskSync, Journal, open_desk
 
     counting = Counting.of(second, _names(labeller or []), charged=charged)
     folder = state or Path(f"desk-{quote(stream, safe='')}")
@@ -103,11 +103,19 @@ def sync(
         files.check_folder(folder)
         stack.enter_context(files.claimed(folder))
         tool = open_desk(desk, Journal(folder / "journal.db"))
-        served = ServedStream(service, stream, os.environ.get(SERVICE_TOKEN))
+        token = os.environ.get(SERVICE_TOKEN) or None
+        client = stack.enter_context(Client(service, token, patience=Patience(tries=1)))
+        served = client.stream(stream)
+
+        def waiting() -> list[DeskRequest]:
+            return [
+                DeskRequest(one.id, one.row, one.cost, one.labeller) for one in served.requests(order="age")
+            ]
+
         carrier = DeskSync(
             tool,
             served,
-            served.waiting,
+            waiting,
             memory=folder / "sync.db",
             counting=counting,
             name=f"stream {stream} at desk {desk}",

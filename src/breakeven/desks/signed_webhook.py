@@ -8,7 +8,6 @@ came before, is refused, so nobody can send it a second time.
 import hmac
 import time
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -17,8 +16,8 @@ from breakeven.desks.interface import AnswerKind, DeskAnswer, DeskRequest, Unrea
 from breakeven.desks.journal import Journal
 from breakeven.desks.reaching import Http
 from breakeven.errors import expect
+from breakeven.wire.signing import SIGNATURE_HEADER, signature_of
 
-SIGNATURE_HEADER = "X-Breakeven-Signature"
 REPLAY_WINDOW = 300.0  # seconds by which the clocks of both sides may differ
 SHORTEST_SECRET = 16
 SIGNED = "signed "  # what a signature seen before is kept under
@@ -132,17 +131,6 @@ class SignedWebhook:
             SIGNATURE_HEADER: signature_of(self._secret, body, self._clock()),
         }
         self._http.check(self._http.call("POST", "", headers=headers, content=body))
-
-
-def signature_of(secret: str, body: bytes, at: float) -> str:
-    """The value of the header for a body sent at a time.
-
-    >>> signature_of("a secret of ours", b"{}", 1.7e9)[:20]
-    't=1700000000,v1=1715'
-    """
-    moment = str(int(at))
-    sign = hmac.new(secret.encode(), moment.encode() + b"." + body, sha256).hexdigest()
-    return f"t={moment},v1={sign}"
 
 
 def check_signature(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> str:

@@ -18,7 +18,7 @@ from breakeven.desks.interface import DeskAnswer, DeskDown, DeskRequest, Labelli
 from breakeven.desks.journal import opened
 from breakeven.errors import BreakevenError, ConflictingLabel, InvalidInput, UnknownId
 from breakeven.errors.expect import refuse
-from breakeven.errors.serving import HeldByAnother, UnknownPlace
+from breakeven.errors.serving import HeldByAnother, NotReady, TooMany, UnknownPlace
 from breakeven.learner import Learner
 
 logger = logging.getLogger(__name__)
@@ -254,4 +254,4 @@ def _plain(x: Any) -> Any:
 
 def is_down(error: BreakevenError) -> bool:
     """Whether it is worth trying again later: a desk or a service that cannot be reached."""
-    return isinstance(error, ConnectionError | TimeoutError)
+    return isinstance(error, ConnectionError | TimeoutError | NotReady | TooMany)

@@ -15,6 +15,7 @@ LINES_MEDIA = "application/x-ndjson"
 CSV_MEDIA = "text/csv"
 FEED_MEDIA = "text/event-stream"
 BYTES_MEDIA = "application/octet-stream"
+TEXT_MEDIA = "text/plain"
 
 
 class Call(Struct):

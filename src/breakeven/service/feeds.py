@@ -19,6 +19,11 @@ class Feeds:
         self._waiting: set[asyncio.Event] = set()
         self.ended = False
 
+    @property
+    def count(self) -> int:
+        """How many are open."""
+        return self._open.total()
+
     def check_room(self, by: str) -> None:
         """Raise where as many are open as are allowed."""
         for came, most in ((self._open.total(), MOST_FEEDS), (self._open[by], MOST_FEEDS_EACH)):

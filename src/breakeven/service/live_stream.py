@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
-from time import thread_time
+from time import perf_counter, thread_time
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -26,6 +26,7 @@ from breakeven.service.clock import Clock, Jumps
 from breakeven.service.desk import Desk
 from breakeven.service.seen_ids import SeenIds
 from breakeven.service.setting_up import columns_of, config_now
+from breakeven.service.stream_times import StreamTimes
 from breakeven.store import LogEntry, Store, StoredStream, Writer
 from breakeven.store.port import ARRIVAL
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
@@ -38,6 +39,7 @@ T = TypeVar("T")
 SLOW = 0.002  # seconds, from which on work goes to a thread
 SLOW_AT_FIRST = dict.fromkeys(("adopt", "fit_job", "checksum"), 1.0)  # seconds, until they are measured
 REMEMBERED = 0.2  # how much the last measurement of a verb counts
+DECIDING = ("decide", "decide_many")  # verbs
 SKIPPED = "Skipped"  # the kind of an entry that says that somebody skipped a request
 BY_TYPE = (TypeBelief, Cells, SeparateTypes)  # a late label costs the same however many are awaited
 OPEN_BY_DEFAULT = 500  # requests of a belief over numbers: a late label costs more the more are awaited
@@ -91,6 +93,7 @@ class LiveStream:
         self.rewrites = 0  # how often entries were changed: what was read before is of another log
         self.mismatch: str | None = None  # where the log led to another state than that in memory
         self._jumps = Jumps()
+        self.times = StreamTimes()
         self._ears: list[Heard] = []
         self.seen = SeenIds()
         self.progress = 0.0  # of folding, from 0 to 1
@@ -327,7 +330,10 @@ class LiveStream:
     def _timed(self, folded: Folded, verb: str, work: Callable[[Folded], T], count: int) -> T:
         began = thread_time()  # of this thread: a busy machine makes no verb slow
         result = work(folded)
-        took = (thread_time() - began) / max(count, 1)
+        took = thread_time() - began
+        if verb in DECIDING:
+            self.times.decide.add(took)
+        took /= max(count, 1)
         before = self._pace.get(verb, took)
         self._pace[verb] = before + REMEMBERED * (took - before)
         return result
@@ -381,10 +387,12 @@ class LiveStream:
 
     def _submit(self, entries: list[LogEntry]) -> asyncio.Future[None]:
         wait = asyncio.get_running_loop().create_future()
-        last = self.seq = entries[-1].seq
+        last, began = entries[-1].seq, perf_counter()
+        self.seq = last
 
         def answer(error: BreakevenError | None) -> None:
             if error is None:
+                self.times.commit.add(perf_counter() - began)
                 self.written = last
                 if not wait.done():
                     wait.set_result(None)

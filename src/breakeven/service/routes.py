@@ -9,7 +9,16 @@ from typing import Any
 from msgspec import Struct
 
 from breakeven.service.access.callers import CallerRole
-from breakeven.service.calls import BYTES_MEDIA, CSV_MEDIA, FEED_MEDIA, JSON_MEDIA, LINES_MEDIA, Call, Raw
+from breakeven.service.calls import (
+    BYTES_MEDIA,
+    CSV_MEDIA,
+    FEED_MEDIA,
+    JSON_MEDIA,
+    LINES_MEDIA,
+    TEXT_MEDIA,
+    Call,
+    Raw,
+)
 from breakeven.service.handlers import (
     arrival_handlers,
     desk_handlers,
@@ -358,6 +367,14 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         summary="The server is alive.",
         handler=stream_handlers.healthz,
         answer=Health,
+    ),
+    ServiceRoute(
+        method="GET",
+        path="/metrics",
+        summary="Numbers for Prometheus: decisions, labels, spend, open requests, times, alarms.",
+        handler=stream_handlers.metrics,
+        roles=("watch",),
+        gives=(TEXT_MEDIA,),
     ),
     ServiceRoute(
         method="GET",

@@ -4,6 +4,7 @@ It binds to this machine alone unless told otherwise, and to no other address be
 to stop, it takes no more calls, answers those that it has, and writes what they are about.
 """
 
+import os
 import tomllib
 from collections.abc import Callable
 from contextlib import closing
@@ -17,6 +18,7 @@ from msgspec import Struct
 
 from breakeven.errors import InvalidInput, expect
 from breakeven.service.access.entrance import is_local
+from breakeven.service.alarms import AlarmReceiver, AlarmWatch
 from breakeven.service.app import make_app
 from breakeven.service.demonstration import Demonstration
 from breakeven.service.pages.page_endpoint import page_routes
@@ -25,6 +27,7 @@ from breakeven.service.setting_up import create_from_bill
 from breakeven.store import Store, open_store
 
 SECONDS_TO_STOP = 10
+ALARM_SECRET = "BREAKEVEN_ALARM_SECRET"
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,6 +36,7 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     store: str = "sqlite:///breakeven.db"
     host: str = "127.0.0.1"
     port: int = 8765
+    alarm_url: str | None = None
 
 
 def read_settings(path: Path) -> ServeSettings:
@@ -72,11 +76,13 @@ def serve(
     with closing(open_store(settings.store, "create")) as store:
         check_bind(store, settings.host)
         add_bills(store, folders, by)
+        receiver = alarm_receiver(settings.alarm_url)
         port = expect.whole("port", settings.port, most=65_535)
         with closing(socket(settings.host, port)) as listening:
             host, bound = listening.getsockname()[:2]
             begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
             service = Service(store)
+            service.beside.append(AlarmWatch(receiver))
             if demo:
                 service.beside.append(Demonstration())
             config = uvicorn.Config(
@@ -87,6 +93,13 @@ def serve(
                 server_header=False,
             )
             StoppingServer(config, service).run([listening])
+
+
+def alarm_receiver(url: str | None) -> AlarmReceiver | None:
+    """Whoever is told of alarms; the secret is in the environment, which no list of processes shows."""
+    if url is None:
+        return None
+    return AlarmReceiver(url, os.environ.get(ALARM_SECRET, ""), ALARM_SECRET)
 
 
 class StoppingServer(uvicorn.Server):

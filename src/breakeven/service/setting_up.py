@@ -21,6 +21,7 @@ from breakeven.rules import Rule, rule_of
 from breakeven.store import LogEntry, Store, StoredStream
 from breakeven.values import Labeller
 from breakeven.wire.stream_setup import (
+    AlarmSetup,
     ColumnsSetup,
     DeskSetup,
     LabellerSetup,
@@ -37,7 +38,7 @@ LEARNER_FIELDS = (
 COST_FIELDS = (
     "label_cost", "labellers", "error_cost", "under_cost", "over_cost", "miss_cost", "false_alarm_cost",
 )  # fmt: skip
-SHOWN_FIELDS = ("unit", "currency", "deadline", "open_requests", "desk")
+SHOWN_FIELDS = ("unit", "currency", "deadline", "open_requests", "desk", "alarms")
 LEAST_KEPT = 10_000  # arrivals that a served learner remembers, so that those on their way to the disk are
 LONGEST_STREAM_NAME = 100
 REPLACED = {"label_cost": "labellers", "labellers": "label_cost"}
@@ -66,6 +67,15 @@ def check_config(config: StreamConfig) -> None:
     if config.keep < LEAST_KEPT:
         expect.refuse("keep", f"at least {LEAST_KEPT:,}, which a served learner remembers", config.keep)
     check_shown(config.deadline, config.open_requests, config.desk)
+    check_alarms(config.alarms)
+
+
+def check_alarms(alarms: AlarmSetup) -> None:
+    """Raise unless the limits of alarms can be right."""
+    for name in ("error", "oldest", "spend_a_day"):
+        limit = getattr(alarms, name)
+        if limit is not None:
+            expect.positive(f"alarms: {name}", limit)
 
 
 def check_shown(deadline: float | None, open_requests: int | None, desk: DeskSetup) -> None:
@@ -209,6 +219,7 @@ def create_from(
     check_stream_name(name)
     learner = Learner.restore(call.snapshot, name=name, fitting="outside")
     check_shown(call.deadline, call.open_requests, call.desk)
+    check_alarms(call.alarms)
     check_reveal(call.desk, learner.rule)
     if call.columns is not None:
         check_dim(learner, columns_of(call.columns))

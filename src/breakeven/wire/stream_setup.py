@@ -49,6 +49,29 @@ class DeskSetup(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=T
     reveal: Literal["after", "before"] = "after"
 
 
+class AlarmSetup(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """When a stream calls for attention; a limit that is left out is none.
+
+    `error` is of the mean |y − p| that audits prove, `oldest` is how many seconds a request may be open, and
+    `spend_a_day` is what was planned to be spent on labels. `refuted` calls where labels refute the belief.
+    """
+
+    error: float | None = None
+    oldest: float | None = None
+    spend_a_day: float | None = None
+    refuted: bool = True
+
+
+AlarmKind = Literal["audited_error", "belief_refuted", "log_mismatch", "requests_too_old", "spend_ahead"]
+
+
+class AlarmAnswer(Struct, frozen=True):
+    """An alarm that stands, in a word and in a sentence."""
+
+    kind: AlarmKind
+    words: str
+
+
 class LabellerSetup(Struct, frozen=True, forbid_unknown_fields=True):
     """Who gives labels: what one costs, and how far they scatter."""
 
@@ -78,6 +101,7 @@ class StreamConfig(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     deadline: float | None = None
     open_requests: int | None = None
     desk: DeskSetup = DeskSetup()
+    alarms: AlarmSetup = AlarmSetup()
 
 
 class StreamChange(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
@@ -96,6 +120,7 @@ class StreamChange(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     deadline: float | UnsetType | None = UNSET
     open_requests: int | UnsetType | None = UNSET
     desk: DeskSetup | UnsetType = UNSET
+    alarms: AlarmSetup | UnsetType = UNSET
 
 
 class SnapshotCall(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -108,6 +133,7 @@ class SnapshotCall(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     deadline: float | None = None
     open_requests: int | None = None
     desk: DeskSetup = DeskSetup()
+    alarms: AlarmSetup = AlarmSetup()
 
 
 StreamState = Literal["ready", "reading", "failed", "closed"]
@@ -126,6 +152,7 @@ class StreamLine(Struct, frozen=True, omit_defaults=True):
     open_requests: int | None = None
     oldest: str | None = None
     entries: int = 0
+    alarms: list[AlarmAnswer] = []
 
 
 class StreamList(Struct, frozen=True):
@@ -168,6 +195,7 @@ class SummaryAnswer(Struct, frozen=True, kw_only=True):
     oldest: str | None
     spend: float
     everyone: float
+    alarms: list[AlarmAnswer]
     words: str
     as_of: int
 

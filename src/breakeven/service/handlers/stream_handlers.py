@@ -8,11 +8,14 @@ from msgspec import UNSET
 from breakeven.errors import BreakevenError, expect
 from breakeven.folding import erase as erase_id
 from breakeven.rules import rule_of
+from breakeven.service.alarms import alarms_of
 from breakeven.service.calls import BYTES_MEDIA, Answer, Call
 from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.metrics import METRICS_MEDIA, metrics_text
 from breakeven.service.setting_up import (
     CONFIGURED,
     changed_config,
+    check_alarms,
     check_reveal,
     check_shown,
     config_bytes,
@@ -65,6 +68,7 @@ def _line(live: LiveStream, now: Folded) -> StreamLine:
         len(now.desk),
         oldest_of(now),
         live.seq,
+        alarms_of(live, now),
     )
 
 
@@ -106,6 +110,7 @@ async def summary(call: Call) -> SummaryAnswer:
             "oldest": oldest_of(now),
             "spend": found.ledger.label_spend,
             "everyone": found.ledger.rounds * found.label_cost,
+            "alarms": alarms_of(live, now),
             "words": str(found),
         }
 
@@ -132,6 +137,7 @@ async def patch_stream(call: Call) -> StreamAnswer:
         if config == now.config:
             return config
         check_shown(config.deadline, config.open_requests, config.desk)
+        check_alarms(config.alarms)
         check_reveal(config.desk, now.learner.rule if change.rule is UNSET else rule_of(change.rule))
         reprice(now.learner, change)
         live.add(CONFIGURED, None, config_bytes(config))
@@ -190,6 +196,12 @@ async def erase(call: Call) -> ErasedAnswer:
 async def healthz(call: Call) -> Health:
     """The server is alive."""
     return Health()
+
+
+async def metrics(call: Call) -> Answer:
+    """Numbers for Prometheus."""
+    seen = [one for one in call.service.streams.values() if call.caller.sees(one.name)]
+    return Answer(await metrics_text(seen, call.service.feeds.count), media=METRICS_MEDIA)
 
 
 async def readyz(call: Call) -> Answer:

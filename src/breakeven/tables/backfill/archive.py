@@ -18,7 +18,7 @@ from breakeven.tables.backfill.backfill_options import BackfillOptions
 from breakeven.tables.faults import Fault, as_flag, first_line, refuse_table
 from breakeven.tables.sources import cut_short
 
-ROWS_A_PART = 4_000_000  # decided on in one go, and in one file of decisions
+ROWS_A_PART = 2_000_000  # decided on in one go, and in one file of decisions
 LARGEST_NUMBER = 1e100
 
 

@@ -116,20 +116,20 @@ class _Kept:
 
     def __init__(self, out: Path, done: Progress, learners: StreamLearners) -> None:
         self._out, self._done, self._learners = out, done, learners
-        self._rows, self._since = 0, time.monotonic()
+        self._rows, self._since, self._new = 0, time.monotonic(), False
 
     def add(self, line: PartDone) -> None:
         """One more part is done, and its decisions are on disk."""
         self._done.parts.append(line)
-        self._rows += line.rows
+        self._rows, self._new = self._rows + line.rows, True
         if self._rows >= KEPT_AFTER_ROWS or time.monotonic() - self._since >= KEPT_AFTER_SECONDS:
             self.keep()
 
     def keep(self) -> None:
-        """Put the learners and the progress on disk."""
-        if self._done.parts:
+        """Put the learners and the progress on disk, if there is anything new."""
+        if self._new:
             keep_parts(self._out, self._done, self._learners.dump())
-        self._rows, self._since = 0, time.monotonic()
+        self._rows, self._since, self._new = 0, time.monotonic(), False
 
 
 def _bill(options: BackfillOptions, done: Progress) -> ArchiveBill:
@@ -157,7 +157,8 @@ def _one_part(
         kept.keep()
         raise
     decided = learners.decide(rows)
-    error = np.abs(rows.labels - decided.answer)
+    error = rows.labels - decided.answer
+    np.abs(error, out=error)  # in place: a part is long
     frame = _decisions(options, part, rows, decided)
     out = Path(options.out)
     files.write_by(

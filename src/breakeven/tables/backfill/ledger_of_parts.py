@@ -131,8 +131,6 @@ def _check_same(out: Path, found: Progress, archive: Archive, options: BackfillO
 def keep_parts(out: Path, progress: Progress, learners: bytes) -> None:
     """Put the learners after the last part on disk, and then the lines of all parts up to it."""
     old, name = progress.snapshot, f"learners-{len(progress.parts):06d}.snapshot"
-    if name == old:
-        return
     files.write(out, name, learners)
     progress.snapshot, progress.digest = name, sha256(learners).hexdigest()
     write_progress(out, progress)

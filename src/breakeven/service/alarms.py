@@ -1,0 +1,211 @@
+"""Alarms of a stream: what they are now, that they began and ended in its log, and a receiver that is told.
+
+An alarm that begins or ends is an entry of the log. So is the fact that the receiver has taken it: whatever
+lies behind the last of these has still to be sent, also after a restart. The receiver gets each message at
+least once, with an id to know it by.
+"""
+
+import asyncio
+import logging
+import urllib.request
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from breakeven.errors import expect
+from breakeven.service.background import Repeating
+from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.store import LogEntry
+from breakeven.store.export import time_of
+from breakeven.wire.signing import SIGNATURE_HEADER, signature_of
+from breakeven.wire.stream_setup import AlarmAnswer
+
+logger = logging.getLogger(__name__)
+
+ALARMED = "Alarmed"  # the kind of an entry that says that an alarm began or ended
+NOTIFIED = "Notified"  # the kind of an entry that says up to which entry the receiver was told
+WATCHER = "alarms"  # who writes them
+SECONDS_OF_A_DAY = 86_400.0
+LOOKED_AGAIN_AFTER = 10.0  # seconds, where nothing was written meanwhile
+LONGEST_SILENCE = 300.0  # seconds between two tries to reach the receiver
+SHORTEST_ALARM_SECRET = 16
+ALARM_SECONDS = 10.0  # that the receiver may take
+
+
+class AlarmChange(Struct, frozen=True, omit_defaults=True):
+    """The body of an entry: an alarm that began, or ended."""
+
+    kind: str
+    began: bool
+    words: str
+
+
+class NotifiedUpTo(Struct, frozen=True):
+    """The body of an entry: the receiver has taken everything up to this number."""
+
+    entry: int
+
+
+# -- what they are now -----------------------------------------------------------------------------------
+
+
+def alarms_of(live: LiveStream, now: Folded) -> list[AlarmAnswer]:
+    """The alarms of a stream at this moment."""
+    setup, ledger, time = now.config.alarms, now.learner.ledger, live.clock.now()
+    found = []
+    standing, audit = ledger.standing, ledger.audit
+    if setup.refuted and standing is not None and standing.refuted_since is not None:
+        found.append(AlarmAnswer("belief_refuted", f"the belief is {standing.words}"))
+    if setup.error is not None and audit is not None and audit.absolute.low > setup.error:
+        low = f"{audit.absolute.low:.4g}"
+        words = f"audits say that the mean error is at least {low}; {setup.error:.4g} is the limit"
+        found.append(AlarmAnswer("audited_error", words))
+    if live.mismatch is not None:
+        found.append(AlarmAnswer("log_mismatch", live.mismatch))
+    oldest = now.desk.oldest
+    if setup.oldest is not None and oldest is not None and time - oldest.at > setup.oldest:
+        words = f"a request is open for {time - oldest.at:.0f} seconds; {setup.oldest:.0f} is the limit"
+        found.append(AlarmAnswer("requests_too_old", words))
+    if setup.spend_a_day is not None:
+        plan = setup.spend_a_day * max((time - live.stored.created) / SECONDS_OF_A_DAY, 1.0)
+        if ledger.label_spend > plan:
+            words = f"labels cost {ledger.label_spend:.2f} so far; {plan:.2f} was planned"
+            found.append(AlarmAnswer("spend_ahead", words))
+    return found
+
+
+# -- in the log ------------------------------------------------------------------------------------------
+
+
+class AlarmWatch(Repeating):
+    """Notes in the log that an alarm began or ended, and tells the receiver, if there is one."""
+
+    def __init__(self, receiver: "AlarmReceiver | None" = None) -> None:
+        self._receiver = receiver
+        self._standing: dict[int, set[str]] = {}  # kinds of alarms by stream, as the log has them
+        self._pending: dict[int, list[LogEntry]] = {}
+        self._looked: dict[int, tuple[int, float]] = {}  # up to which entry, and when
+        self._silent_until, self._failures = 0.0, 0
+
+    async def look(self, live: LiveStream) -> None:
+        """Note what changed, and send what is to be sent."""
+        if live.state != "ready":
+            return
+        if live.number not in self._standing:
+            self._standing[live.number], self._pending[live.number] = noted(live.store.beside(live.number))
+        seen, at = self._looked.get(live.number, (-1, 0.0))
+        if live.written != seen or live.clock.steady() - at >= LOOKED_AGAIN_AFTER:
+            await self._note(live)
+            self._looked[live.number] = live.written, live.clock.steady()
+        if self._receiver is not None and self._pending[live.number]:
+            await self._send(live, self._receiver)
+
+    async def _note(self, live: LiveStream) -> None:
+        before = self._standing[live.number]
+        present, _ = await live.look("alarms", lambda now: alarms_of(live, now))
+        kinds = {one.kind: one.words for one in present}
+        changes = [AlarmChange(kind, True, words) for kind, words in kinds.items() if kind not in before]
+        changes += [AlarmChange(kind, False, "it is over") for kind in sorted(before - kinds.keys())]
+        if not changes:
+            return
+
+        def work(now: Folded) -> None:
+            for one in changes:
+                live.add(ALARMED, None, msgspec.json.encode(one))
+
+        _, entries = await live.change(WATCHER, "alarm", work)
+        for one in changes:
+            level = logging.WARNING if one.began else logging.INFO
+            logger.log(level, "stream %r: alarm %s: %s", live.name, one.kind, one.words)
+        self._standing[live.number] = set(kinds)
+        self._pending[live.number] += entries
+
+    async def _send(self, live: LiveStream, receiver: "AlarmReceiver") -> None:
+        if live.clock.steady() < self._silent_until:
+            return
+        pending = self._pending[live.number]
+        while pending:
+            body = message_of(live, pending[0])
+            try:
+                await asyncio.to_thread(receiver.send, body, live.clock.now())
+            except OSError as error:
+                self._failures += 1
+                pause = min(2.0**self._failures, LONGEST_SILENCE)
+                self._silent_until = live.clock.steady() + pause
+                logger.warning("alarms cannot be sent (%s); tried again in %.0f s", error, pause)
+                return
+            self._failures, done = 0, NotifiedUpTo(pending[0].seq)
+
+            def work(now: Folded, done: NotifiedUpTo = done) -> None:
+                live.add(NOTIFIED, None, msgspec.json.encode(done))
+
+            await live.change(WATCHER, "alarm", work)
+            pending.pop(0)
+
+
+def noted(beside: list[LogEntry]) -> tuple[set[str], list[LogEntry]]:
+    """Which alarms stand, and what the receiver was not told, as the log has it."""
+    standing: set[str] = set()
+    pending: list[LogEntry] = []
+    for entry in beside:
+        if entry.kind == ALARMED:
+            change = msgspec.json.decode(entry.body, type=AlarmChange)
+            (standing.add if change.began else standing.discard)(change.kind)
+            pending.append(entry)
+        elif entry.kind == NOTIFIED:
+            upto = msgspec.json.decode(entry.body, type=NotifiedUpTo).entry
+            pending = [one for one in pending if one.seq > upto]
+    return standing, pending
+
+
+def message_of(live: LiveStream, entry: LogEntry) -> bytes:
+    """What the receiver gets of an entry; `id` is the same however often it is sent."""
+    change = msgspec.json.decode(entry.body, type=AlarmChange)
+    return msgspec.json.encode(
+        {
+            "id": f"{live.store.id}-{live.number}-{entry.seq}",
+            "stream": live.name,
+            "entry": entry.seq,
+            "at": time_of(entry.at),
+            "alarm": change.kind,
+            "began": change.began,
+            "detail": change.words,
+        }
+    )
+
+
+# -- the receiver ----------------------------------------------------------------------------------------
+
+
+class AlarmReceiver:
+    """Whoever takes alarms at a URL. A message is signed with a secret that both sides know.
+
+    Any answer of 2xx means that it was taken.
+    """
+
+    def __init__(self, url: str, secret: str, name: str = "secret") -> None:
+        if not url.startswith(("http://", "https://")):
+            expect.refuse("alarm_url", "an address that begins with http:// or https://", url)
+        if len(secret) < SHORTEST_ALARM_SECRET:
+            came = f"{len(secret)} of them"
+            expect.refuse(name, f"at least {SHORTEST_ALARM_SECRET} letters", came, described=True)
+        self._url, self._secret = url, secret
+        self._open = urllib.request.build_opener(_NoRedirection).open
+
+    def send(self, body: bytes, at: float) -> None:
+        """Send one message; raises `OSError` where it was not taken."""
+        headers = {
+            "Content-Type": "application/json",
+            SIGNATURE_HEADER: signature_of(self._secret, body, at),
+        }
+        request = urllib.request.Request(self._url, body, headers, method="POST")
+        with self._open(request, timeout=ALARM_SECONDS):
+            pass
+
+
+class _NoRedirection(urllib.request.HTTPRedirectHandler):
+    """A redirection is no place for an alarm."""
+
+    def redirect_request(self, *given: Any) -> None:
+        """Not followed: it is an error then."""

@@ -1,0 +1,232 @@
+"""What the service says of itself: metrics, alarms in the log, and a receiver that is down at times."""
+
+import json
+import re
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
+import pytest
+
+from breakeven.errors import InvalidInput
+from breakeven.service.alarms import ALARMED, NOTIFIED, AlarmReceiver, AlarmWatch
+from breakeven.wire.signing import signature_of
+from tests.service.samples import ALL_WANTED, AUDITED, TYPES
+
+SECRET = "a secret of both sides"
+SAMPLE = re.compile(
+    r'breakeven_\w+(\{\w+="(?:[^"\\\n]|\\.)*"(?:,\w+="(?:[^"\\\n]|\\.)*")*\})? '
+    r"(?:[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?|NaN|[+-]Inf)"
+)
+
+
+# -- metrics -------------------------------------------------------------------------------------------
+
+
+def samples(served):
+    text = served("GET", "/metrics").text
+    found, kinds = {}, {}
+    for line in text.splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            kinds[name] = kind
+        elif not line.startswith("# HELP "):
+            assert SAMPLE.fullmatch(line), line
+            name, _, value = line.rpartition(" ")
+            assert name not in found
+            found[name] = float(value)
+            family = re.sub(r"_(bucket|sum|count)$", "", name.partition("{")[0])
+            assert family in kinds or name.partition("{")[0] in kinds
+    return found
+
+
+def test_metrics_count_what_happened(clinic, clock):
+    clinic("POST", "arrivals", {"row": "flu", "id": "a"})
+    clinic("POST", "arrivals", [{"row": "flu", "id": "b"}, {"row": "flu", "id": "c"}])
+    clinic("POST", "requests/a/label", {"y": 38.0})
+    clinic("PUT", '/v1/streams/a"b', TYPES, status=201)
+    clock.go_on(30.0)
+    found = samples(clinic)
+
+    def of(name, more=""):
+        return found[f'breakeven_{name}{{stream="clinic"{more}}}']
+
+    assert of("decisions_total") == 3
+    assert of("spend") == 2.0 * of("labels_total")
+    assert of("open_requests") == of("labels_total") - 1
+    assert of("oldest_request_seconds") == (30.0 if of("open_requests") else 0.0)
+    assert of("entries") == of("entries_written") == clinic.live().written
+    assert (of("read_ratio"), of("ready")) == (1.0, 1.0)
+    assert of("decide_seconds_count") == 2
+    assert of("decide_seconds_bucket", ',le="+Inf"') == 2
+    assert of("commit_seconds_count") == 3
+    bounds = [value for name, value in found.items() if 'decide_seconds_bucket{stream="clinic"' in name]
+    assert bounds == sorted(bounds)
+    assert found['breakeven_ready{stream="a\\"b"}'] == 1.0
+
+
+def test_metrics_show_audits_and_a_refuted_belief_is_an_alarm(served):
+    served("PUT", "/v1/streams/audited", AUDITED, status=201)
+    belief = {"kind": "GaussianProcess", "dim": 1, "noise_std": 0.1}
+    rule = {"kind": "Check", "share": 0.1, "rule": {"kind": "Always"}}
+    served("PUT", "", {"belief": belief, "rule": rule, "label_cost": 1.0}, status=201)
+    for i in range(10):
+        served("POST", "arrivals", {"row": [i / 10], "id": str(i)})
+        served("POST", f"requests/{i}/label", {"y": 50.0 * (-1) ** i})
+    found = samples(served)
+    assert found['breakeven_audit_error_low{stream="audited"}'] == 0.0
+    assert found['breakeven_audit_error_high{stream="audited"}'] > 0.0
+    assert found['breakeven_refuted_total{stream="clinic"}'] >= 1.0
+    assert kinds_of(served) == ["belief_refuted"]
+    assert found['breakeven_alarm{stream="clinic",kind="belief_refuted"}'] == 1.0
+    served("PATCH", "", {"alarms": {"refuted": False}})
+    assert kinds_of(served) == []
+
+
+# -- alarms --------------------------------------------------------------------------------------------
+
+
+def kinds_of(served, name="clinic"):
+    (line,) = [one for one in served("GET", "/v1/streams")["streams"] if one["name"] == name]
+    summary = served("GET", f"/v1/streams/{name}/summary")
+    assert line.get("alarms", []) == summary["alarms"]
+    return [one["kind"] for one in summary["alarms"]]
+
+
+@pytest.fixture
+def watched(served, clock):
+    """A stream with limits; its requests are all wanted."""
+    alarms = {"oldest": 3600.0, "spend_a_day": 5.0}
+    served("PUT", "", ALL_WANTED | {"alarms": alarms}, status=201)
+    served.watch = AlarmWatch()
+    return served
+
+
+def look(served, watch=None):
+    served.clock.go_on(11.0)
+    served.run((watch or served.watch).look(served.live()))
+    return [
+        json.loads(one.body)
+        for one in served.store.beside(served.live().number)
+        if one.kind == ALARMED
+    ]  # fmt: skip
+
+
+def test_alarms_begin_and_end_and_are_noted_once(watched, clock):
+    assert kinds_of(watched) == []
+    assert look(watched) == []
+    for id in "abc":
+        watched("POST", "arrivals", {"row": "flu", "id": id})
+    assert kinds_of(watched) == ["spend_ahead"]
+    assert [one["kind"] for one in look(watched)] == ["spend_ahead"]
+    assert len(look(watched)) == 1
+    clock.go_on(3600.0)
+    assert kinds_of(watched) == ["requests_too_old", "spend_ahead"]
+    clock.go_on(2 * 86_400.0)
+    for id in "abc":
+        watched("POST", f"requests/{id}/label", {"y": 1.0})
+    changes = look(watched)
+    assert kinds_of(watched) == []
+    assert [(one["kind"], one["began"]) for one in changes] == [("spend_ahead", True), ("spend_ahead", False)]
+
+
+def test_a_restart_notes_no_alarm_twice(watched):
+    for id in "abc":
+        watched("POST", "arrivals", {"row": "flu", "id": id})
+    assert len(look(watched)) == len(look(watched, AlarmWatch())) == 1
+
+
+def test_limits_are_changed_and_wrong_ones_refused(watched):
+    watched("POST", "arrivals", {"row": "flu", "id": "a"})
+    watched("PATCH", "", {"alarms": {"spend_a_day": 1.0}})
+    assert kinds_of(watched) == ["spend_ahead"]
+    watched("PATCH", "", {"alarms": {}})
+    assert kinds_of(watched) == []
+    problem = watched("PATCH", "", {"alarms": {"oldest": -1.0}}, status=422)
+    assert "alarms: oldest: expected a positive, finite number, got -1.0" in problem["detail"]
+
+
+def test_audits_that_prove_too_large_an_error_are_an_alarm(served):
+    served("PUT", "", AUDITED | {"alarms": {"error": 0.01}}, status=201)
+    for i in range(300):
+        decision = served("POST", "arrivals", {"row": f"t{i}", "id": str(i)})
+        if decision["wants_label"]:
+            served("POST", f"requests/{i}/label", {"y": 4.0})
+    assert kinds_of(served) == ["audited_error"]
+
+
+# -- the receiver --------------------------------------------------------------------------------------
+
+
+class Receiver:
+    """Takes messages on a port of its own, as long as it is up."""
+
+    def __init__(self):
+        self.taken, self.status = [], 200
+
+    @contextmanager
+    def listening(self):
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["content-length"]))
+                outer.taken.append((self.headers["x-breakeven-signature"], body))
+                self.send_response(outer.status)
+                self.send_header("location", "http://127.0.0.1:9/elsewhere")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        server = HTTPServer(("127.0.0.1", 0), Handler)
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/hook"
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+
+
+@pytest.mark.parametrize("wrong", [500, 302, 404])
+def test_no_alarm_is_lost_while_the_receiver_is_down(watched, clock, wrong):
+    there = Receiver()
+    with there.listening() as url:
+        watch = AlarmWatch(AlarmReceiver(url, SECRET))
+        for id in "abc":
+            watched("POST", "arrivals", {"row": "flu", "id": id})
+        there.status = wrong
+        look(watched, watch)
+        look(watched, AlarmWatch(AlarmReceiver(url, SECRET)))  # as after a restart
+        assert len(there.taken) == 2
+        there.status = 200
+        look(watched, watch)
+        look(watched, watch)
+        assert len(there.taken) == 3
+        look(watched, AlarmWatch(AlarmReceiver(url, SECRET)))
+        assert len(there.taken) == 3
+    bodies = [json.loads(body) for _, body in there.taken]
+    assert len({one["id"] for one in bodies}) == 1
+    assert (bodies[0]["stream"], bodies[0]["alarm"], bodies[0]["began"]) == ("clinic", "spend_ahead", True)
+    for header, body in there.taken:
+        assert header == signature_of(SECRET, body, float(header.partition(",")[0].removeprefix("t=")))
+    kinds = [one.kind for one in watched.store.beside(watched.live().number)]
+    assert kinds.count(NOTIFIED) == 1
+
+
+def test_a_receiver_that_is_not_there_is_tried_less_and_less_often(watched, clock):
+    watch = AlarmWatch(AlarmReceiver("http://127.0.0.1:9/hook", SECRET))
+    watched("PATCH", "", {"alarms": {"spend_a_day": 1.0}})
+    watched("POST", "arrivals", {"row": "flu", "id": "a"})
+    for _ in range(8):
+        look(watched, watch)
+    assert 3 <= watch._failures < 8
+
+
+def test_a_receiver_needs_an_address_and_a_secret():
+    with pytest.raises(InvalidInput, match="alarm_url: expected an address that begins with http://"):
+        AlarmReceiver("ftp://x", SECRET)
+    with pytest.raises(InvalidInput, match="BREAKEVEN_ALARM_SECRET: expected at least 16 letters, got 5 of"):
+        AlarmReceiver("http://x", "short", "BREAKEVEN_ALARM_SECRET")
