@@ -33,10 +33,10 @@ def shoot(browser: Browser, page: Path, name: str, scheme: str) -> None:
     keep(tab.screenshot(), f"report-{name}-{scheme}.png")
 
 
-def keep(photograph: bytes, name: str, colours: int = COLOURS) -> None:
+def keep(photograph: bytes, name: str) -> None:
     """Write a picture, in so few colours that it has a third of the bytes."""
     with Image.open(BytesIO(photograph)) as picture:
-        picture.convert("RGB").quantize(colours).save(IMAGES / name, optimize=True)
+        picture.convert("RGB").quantize(COLOURS).save(IMAGES / name, optimize=True)
 
 
 def shoot_service(browser: Browser) -> None:
@@ -46,21 +46,17 @@ def shoot_service(browser: Browser) -> None:
         assert server.stdout is not None
         address = json.loads(server.stdout.readline())["address"]
         time.sleep(60.0)
-        tab = browser.new_page(viewport={"width": 900, "height": 560})
+        tab = browser.new_page(viewport={"width": 1000, "height": 640})
         tab.goto(f"{address}/streams/parcels/board")
         tab.wait_for_selector(".chart > svg")
-        keep(
-            tab.screenshot(clip={"x": 0, "y": 0, "width": 900, "height": 620}, full_page=True),
-            "board.png",
-            48,
-        )
+        keep(tab.screenshot(full_page=True), "board.png")
         tab.goto(f"{address}/streams/parcels/desk")
         tab.wait_for_selector("[data-request]", timeout=60_000)
         tab.keyboard.type("12")
         tab.keyboard.press("Enter")
         tab.wait_for_selector("[data-told]")
         tab.wait_for_selector("[data-request]", timeout=60_000)
-        keep(tab.screenshot(clip={"x": 0, "y": 0, "width": 900, "height": 540}), "desk.png", 48)
+        keep(tab.screenshot(), "desk.png")
         server.send_signal(signal.SIGINT)
 
 

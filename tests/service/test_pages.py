@@ -1,6 +1,7 @@
 """Pages in the test's own process: who sees what, what is escaped, and what is refused."""
 
 import re
+from urllib.parse import quote
 
 import pytest
 
@@ -174,9 +175,29 @@ def test_what_is_no_label_is_refused_and_the_request_stays_open(pages, y):
     assert len(pages.live().ready.desk) == 3
 
 
+@pytest.mark.parametrize("id", ["a/b", "..", "?x=1", "a b&c", "%2F"])
+def test_ids_may_hold_signs_that_mean_more_in_a_path(pages, id):
+    def do(verb, **more):
+        return post(pages, f"/streams/clinic/desk/{verb}", {"id": id, **more}, name="ann").text
+
+    pages("POST", "arrivals", {"row": "flu", "id": id}, headers=bearer(pages))
+    desk = pages.live().ready.desk
+    do("hold")
+    assert desk.lease(id).by == "ann"
+    do("give-back")
+    assert desk.lease(id) is None
+    do("skip")
+    do("tell", y="38.5")
+    assert 'value="38.5"' in do("undo")
+    do("withdraw")
+    assert id not in desk.requests
+    place = f"/streams/clinic/history/case?id={quote(id, safe='')}"
+    assert "Withdrawn, at no cost" in get(pages, place).text
+
+
 def test_nothing_for_you_says_why(pages):
     for i in range(3):
-        pages("POST", f"requests/p{i}/skip", {}, headers=cookie(pages, "ann") | OWN)
+        post(pages, "/streams/clinic/desk/skip", {"id": f"p{i}"}, name="ann")
     assert 'data-nothing="all_skipped"' in post(pages, "/streams/clinic/desk/next", name="ann").text
     assert "data-request" in post(pages, "/streams/clinic/desk/next", {"skipped": "1"}, name="ann").text
 
@@ -285,7 +306,7 @@ def test_labels_by_csv_are_looked_at_first(pages):
     assert "1 would be told, 2 refused" in text
     assert len(pages.live().ready.desk) == 3
     text = post(pages, "/streams/clinic/labels", csv | {"tell": "1"}, name="ann").text
-    assert "1 labels told, 2 refused" in text
+    assert "1 label told, 2 refused" in text
     assert len(pages.live().ready.desk) == 2
 
 

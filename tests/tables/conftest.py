@@ -7,4 +7,4 @@ from tests.tables.samples import bill_of, smooth
 
 @pytest.fixture(scope="session")
 def outcome():
-    return bill_of(smooth(150), cost=0.5, compare=True, sweep=True, trials=3)
+    return bill_of(smooth(100), cost=0.5, compare=True, sweep=True, trials=2)

@@ -19,18 +19,18 @@ from tests.tables.samples import bill_of, smooth, typed
 
 
 def test_everyone_and_no_one_are_priced_without_a_model(outcome):
-    labels = smooth(150)["y"].to_numpy()
+    labels = smooth(100)["y"].to_numpy()
     everyone, no_one, *_ = outcome.rows
-    assert (everyone.labels, everyone.spend, everyone.mean_error, everyone.total) == (150, 75.0, 0.0, 75.0)
+    assert (everyone.labels, everyone.spend, everyone.mean_error, everyone.total) == (100, 50.0, 0.0, 50.0)
     assert (no_one.labels, no_one.spend) == (0, 0.0)
     assert no_one.mean_error == pytest.approx(np.abs(labels - np.median(labels)).mean())
 
 
 def test_rows_add_up(outcome):
     for row in outcome.rows:
-        assert row.total == pytest.approx(row.spend + 150 * row.mean_error)
-        unlabelled = 150 - row.labels
-        assert unlabelled * (row.unasked_error or 0.0) == pytest.approx(150 * row.mean_error)
+        assert row.total == pytest.approx(row.spend + 100 * row.mean_error)
+        unlabelled = 100 - row.labels
+        assert unlabelled * (row.unasked_error or 0.0) == pytest.approx(100 * row.mean_error)
 
 
 def test_errors_are_in_money_where_a_unit_of_error_has_its_price():
@@ -125,7 +125,7 @@ def test_a_limit_per_stretch_is_kept_and_has_its_lines():
 
 
 def test_an_audit_says_how_wrong_answers_are_where_nobody_asked():
-    outcome = bill_of(smooth(150), cost=0.5, audit=0.2)
+    outcome = bill_of(smooth(100), cost=0.5, audit=0.2)
     report = outcome.summary()["audit"]
     assert report.audited == (outcome.decisions["reason"] == "audited").sum() > 0
     assert report.absolute.low <= outcome.own_row.unasked_error <= report.absolute.high
@@ -196,7 +196,7 @@ def test_a_belief_that_holds_is_no_warning(outcome):
 def test_stretches_add_up_to_the_stream(outcome):
     found = pl.DataFrame(outcome.summary()["stretches"])
     decided = outcome.decisions
-    assert (found["cases"].sum(), found["from case"][0], found["to case"][-1]) == (150, 1, 150)
+    assert (found["cases"].sum(), found["from case"][0], found["to case"][-1]) == (100, 1, 100)
     assert found["labels bought"].sum() == decided["wants_label"].sum()
     first = decided.head(found["cases"][0]).filter(~pl.col("wants_label"))
     assert found["error where nobody asked"][0] == pytest.approx(first["error"].mean())

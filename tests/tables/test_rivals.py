@@ -66,8 +66,8 @@ def test_random_buys_as_many_where_all_cost_the_same():
     [
         (typed(types=12), {"type": "kind", "noise_std": 0.5, "cost": 5.0}),
         (typed(types=12), {"type": "kind", "cost": 5.0}),
-        (smooth(150), {"cost": 5.0}),
-        (smooth(150), {"cost": 5.0, "seed_labels": smooth(30, seed=1)}),
+        (smooth(100), {"cost": 5.0}),
+        (smooth(100), {"cost": 5.0, "seed_labels": smooth(30, seed=1)}),
     ],
 )
 def test_it_does_not_matter_where_zero_lies(frame, options):
@@ -129,7 +129,7 @@ def test_the_sweep_has_the_bill_itself_in_it(outcome):
 
 def test_the_sweep_goes_from_where_everyone_is_labelled_to_where_as_good_as_no_one_is(outcome):
     sweep = outcome.sweep
-    assert sweep.labels[0] == 150
+    assert sweep.labels[0] == 100
     assert sweep.total[0] == sweep.everyone[0]
     assert sweep.labels[-1] <= 5
     assert sweep.total[-1] > sweep.no_one[-1]

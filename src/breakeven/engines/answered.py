@@ -55,7 +55,8 @@ class FoldCounts(NamedTuple):
 
     `out_of_order` arrivals were older than one of their key that was decided before; they were decided all
     the same. `early` labels wait for their arrival, `forgotten` ones waited too long. `conflicting` labels
-    said something else than before, `unasked` ones belong to arrivals that were not asked about.
+    said something else than before, `unasked` ones belong to arrivals that were not asked about; a fleet does
+    not remember those, and counts such labels as early.
     """
 
     decided: int = 0

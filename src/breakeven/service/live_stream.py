@@ -313,6 +313,17 @@ class LiveStream:
 
         return await asyncio.shield(asyncio.ensure_future(turn()))
 
+    async def close(self) -> None:
+        """Take no more, once all that came before is on disk; it stays readable."""
+
+        async def turn() -> None:
+            async with self._turn:
+                await self.barrier()
+                await asyncio.to_thread(self.store.close_stream, self.number, self.clock.now())
+                self.stored = await asyncio.to_thread(self.store.stream, self.name)
+
+        await asyncio.shield(asyncio.ensure_future(turn()))
+
     def _is_slow(self, verb: str, count: int) -> bool:
         return self._pace.get(verb, 0.0) * count > SLOW
 

@@ -110,7 +110,7 @@ class Service:
         """Make a stream; whether it is new. The same again is harmless, another of that name is refused."""
         async with self._changing:
             if name in self.streams:
-                self._check_same(name, config)
+                await asyncio.to_thread(self._check_same, name, config)
                 return self.streams[name], False
             now = self.clock.now()
             stored = await asyncio.to_thread(create, self.store, name, config, by=by, at=now)
@@ -137,10 +137,7 @@ class Service:
 
     async def close(self, name: str) -> None:
         """Have a stream take no more; it stays readable."""
-        live = self.stream(name)
-        await live.barrier()
-        await asyncio.to_thread(self.store.close_stream, live.number, self.clock.now())
-        live.stored = self.store.stream(name)
+        await self.stream(name).close()
 
     async def remove(self, name: str) -> None:
         """Remove a stream with all that is in it."""

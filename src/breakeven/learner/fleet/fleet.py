@@ -28,8 +28,8 @@ from breakeven.learner.fleet.passing import (
     FIT_MISSING,
     NO_CELL,
     NOT_WITHDRAWN,
+    PAID,
     PARTS_MISSING,
-    UNCHARGED,
     BoughtRows,
     by_key,
     count_asked,
@@ -80,28 +80,21 @@ class LabelCounts(NamedTuple):
 class Incoming(NamedTuple):
     """Rows of arrivals: keys as rows of the fleet, codes of types and ids, labels found under the same id.
 
-    `given_ids` are the ids themselves, and `money` the costs of labels, if any are given.
+    `numbers` are ids that are numbers, as `note_arrivals` wants them, `money` the costs of labels if any are
+    given, and `row` where each came in the call.
     """
 
     key: Counts
     types: Counts
     ids: Counts
     found: Counts
-    given_ids: CheckedValues
+    numbers: Counts
+    row: Counts
     money: Array | None
 
     def at(self, order: Counts) -> "Incoming":
         """These rows, in this order."""
-        ids = self.given_ids
-        given = ids[order] if isinstance(ids, np.ndarray) else [ids[i] for i in order.tolist()]
-        money = None if self.money is None else self.money[order]
-        return Incoming(self.key[order], self.types[order], self.ids[order], self.found[order], given, money)
-
-    def numbers_in_ids(self) -> Counts:
-        """Ids that are numbers, as `note_arrivals` wants them."""
-        if isinstance(self.given_ids, np.ndarray):
-            return np.maximum(self.ids, -1)
-        return np.fromiter(map(number_in, self.given_ids), dtype=np.int64, count=len(self.given_ids))
+        return Incoming(*(None if one is None else one[order] for one in self))  # type: ignore[arg-type]
 
 
 class WithdrawnCounts(NamedTuple):
@@ -226,9 +219,11 @@ class Fleet:
         money = None if costs is None else self._checked_costs(costs, count)
         key = state.members_of(state.keys.codes(given[0]))
         types, codes = state.types.codes(given[1]), state.ids.passing_codes(given[2])
-        return self._decide(Incoming(key, types, codes, state.labels.find(key, codes), given[2], money))
+        found, numbers = state.labels.find(key, codes), numbers_in(given[2])
+        rows = Incoming(key, types, codes, found, numbers, np.arange(count), money)
+        return self._decide(rows, given[2])
 
-    def _decide(self, rows: Incoming) -> DecisionColumns:
+    def _decide(self, rows: Incoming, ids: CheckedValues) -> DecisionColumns:
         """Decide on the rows that are new, in the order of their keys; answer the others again."""
         count, members = len(rows.key), len(self.state.members)
         again = (rows.found >= 0) & ~self.state.labels.early(rows.found)
@@ -238,21 +233,23 @@ class Fleet:
             new = np.flatnonzero(~again & (first < 0))
             order, touched, starts = by_key(rows.key[new], members)
             order = new[order]
-        columns = _in_rows(self._decide_in_order(rows.at(order), touched, starts), order, count)
+        if len(order) == count and len(touched) == 1:
+            return self._decide_in_order(rows, ids, touched, starts)  # they are in order already
+        columns = _in_rows(self._decide_in_order(rows.at(order), ids, touched, starts), order, count)
         if len(order) < count:
             self._answer_again(columns, rows, np.flatnonzero(first >= 0), first, np.flatnonzero(again))
         return columns
 
-    def _decide_in_order(self, rows: Incoming, touched: Counts, starts: Counts) -> DecisionColumns:
+    def _decide_in_order(
+        self, rows: Incoming, ids: CheckedValues, touched: Counts, starts: Counts
+    ) -> DecisionColumns:
         """Decide on rows that are in the order of their keys, and buy the labels that are wanted."""
         state, members, count = self.state, self.state.members, len(rows.key)
         learner, key = state.learner, rows.key
         events_besides = (members["number"] - members["rounds"])[key]
         cells = state.cells_of(key, rows.types)
         rounds = np.empty(count, dtype=np.int64)
-        note_arrivals(
-            touched, starts, rows.numbers_in_ids(), members["rounds"], members["next_number"], rounds
-        )
+        note_arrivals(touched, starts, rows.numbers, members["rounds"], members["next_number"], rounds)
         members["number"][touched] += np.diff(starts)
         given = np.full(count, nan) if rows.money is None else rows.money
         costs = np.where(np.isnan(given), learner.quote.cost, given)
@@ -262,7 +259,7 @@ class Fleet:
         arrivals = Arrivals(touched, starts, cells, rounds, prices)
         reasons = self._judging.decide(arrivals, list(map(state.name_of, names)), out, before)
         wanted = np.flatnonzero(out.wants_label)
-        state.ids.keep(rows.ids, rows.given_ids, wanted)
+        state.ids.keep(rows.ids, ids, wanted, rows.row)
         numbers = rounds + events_besides
         self._buy(BoughtRows(wanted, key, rows.ids, cells, rounds, numbers, rows.found, given, costs), out)
         prediction = before.prediction
@@ -374,7 +371,7 @@ class Fleet:
                 self._withdraw(member, row, charged)
                 done += 1
             else:
-                again += was == charged
+                again += bool(was & CHARGED) == charged
         if state.priors.learns:
             state.priors.guess(key, state.priors.by_key())
         return WithdrawnCounts(done, again, len(key) - done - again)
@@ -401,7 +398,8 @@ class Fleet:
         if first and not charged:
             members["bought"][key] -= 1
             state.spend.add(key, -(state.learner.quote.cost if isnan(cost) else cost))
-        labels["y"][row], labels["withdrawn"][row] = nan, CHARGED if charged else UNCHARGED
+        paid = charged if first else labels["withdrawn"][row] & PAID  # what was given back stays so
+        labels["y"][row], labels["withdrawn"][row] = nan, CHARGED * charged + PAID * bool(paid)
         if first and isnan(y):
             state.labels.settle(row)
 
@@ -433,6 +431,15 @@ class Fleet:
         fleet = cls(config, told_window=told_window, early_window=early_window)
         fill(fleet.state)
         return fleet
+
+
+def numbers_in(ids: CheckedValues) -> Counts:
+    """Ids that are numbers, as `note_arrivals` wants them."""
+    if isinstance(ids, np.ndarray):
+        return np.maximum(ids, -1)
+    if not any(map(str.isdecimal, ids)):
+        return np.full(len(ids), -1)
+    return np.fromiter(map(number_in, ids), dtype=np.int64, count=len(ids))
 
 
 def number_in(text: str) -> int:

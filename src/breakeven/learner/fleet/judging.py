@@ -71,8 +71,8 @@ class Judging:
     def _given(self, arrivals: Arrivals) -> passing.Passing:
         """What both loops are given."""
         own = self._belief.counted == "type"
-        most = self._cells["asked"][arrivals.cells] if own else self._members["asked"][arrivals.touched]
-        self._lengthen_spreads(int(most.max(initial=0)) + arrivals.longest + 2)
+        asked = self._cells["asked"] if own else self._members["asked"]
+        self._lengthen_spreads(int(asked.max(initial=0)) + arrivals.longest + 2)
         if len(self._lookup) < len(self._cells):
             self._lookup = np.arange(self._cells.room, dtype=np.uint32)
         types = TypeArrays(*(self._cells[name] for name in TypeArrays._fields))
@@ -130,7 +130,7 @@ class Judging:
 
     def _thresholds_of(self, arrivals: Arrivals, clock: str) -> LimitTable:
         if clock == "type" and arrivals.prices is None:
-            most = int(self._cells["arrivals"][arrivals.cells].max(initial=0)) + arrivals.longest
+            most = int(self._cells["arrivals"].max(initial=0)) + arrivals.longest
             while len(self._thresholds.table) <= most:
                 if not self._thresholds.extend():
                     break

@@ -54,20 +54,21 @@ class Vocabulary:
             self._settle("integers", given)
             return given
         self._settle("texts", given)
-        numbers, passing = self._numbers, dict[str, int]()
+        fresh = dict.fromkeys(given)
+        codes = dict(zip(fresh, range(PASSING, PASSING - len(fresh), -1), strict=True))
+        for text in fresh.keys() & self._numbers.keys():
+            codes[text] = self._numbers[text]
+        return np.fromiter(map(codes.__getitem__, given), dtype=np.int64, count=len(given))
 
-        def code(text: str) -> int:
-            number = numbers.get(text)
-            return passing.setdefault(text, PASSING - len(passing)) if number is None else number
+    def keep(self, codes: Counts, given: CheckedValues, places: Counts, rows: Counts) -> None:
+        """Give lasting numbers to the codes at these places that are for this call only.
 
-        return np.fromiter(map(code, given), dtype=np.int64, count=len(given))
-
-    def keep(self, codes: Counts, given: CheckedValues, places: Counts) -> None:
-        """Give lasting numbers to the codes at these places that are for this call only."""
+        `rows` says where the value of each code stands among those given.
+        """
         if isinstance(given, np.ndarray):
             return
         for place in places[codes[places] <= PASSING].tolist():
-            text = given[place]
+            text = given[rows[place]]
             number = self._numbers.setdefault(text, len(self.texts))
             if number == len(self.texts):
                 self.texts.append(text)

@@ -1,5 +1,6 @@
 """Arrivals: decided on, one or many at once, all or none; predicted without being counted; looked up."""
 
+import asyncio
 from math import isfinite
 from typing import Any
 
@@ -203,11 +204,11 @@ async def arrival(call: Call) -> ArrivalAnswer:
     """An arrival, its decision, and all that came of it."""
     live, id = call.live, call.id
     standing, as_of = await live.look("standing", lambda now: standing_of(now.learner, id))
-    entry = live.store.find(live.number, id)
+    entry, about = await asyncio.to_thread(_in_store, live, id)
     event = None if entry is None else event_of(entry)
     if entry is None or not isinstance(event, Arrived):
         raise UnknownId(f"id: expected one that has arrived in {live.name!r}, got {id!r}")
-    came = [_past(one) for one in live.store.about(live.number, id)]
+    came = [_past(one) for one in about]
     columns = live.ready.columns
     return ArrivalAnswer(
         row_of(columns, event.x),
@@ -218,6 +219,11 @@ async def arrival(call: Call) -> ArrivalAnswer:
         came,
         as_of,
     )
+
+
+def _in_store(live: LiveStream, id: str) -> tuple[LogEntry | None, list[LogEntry]]:
+    """The entry of an arrival, and all others about it."""
+    return live.store.find(live.number, id), live.store.about(live.number, id)
 
 
 def row_of(columns: Columns | None, x: Any) -> Any:

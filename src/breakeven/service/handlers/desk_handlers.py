@@ -4,6 +4,7 @@ Until a label is told, whoever labels does not see what was predicted, why the l
 is worth, unless the stream says so: whoever sees it labels towards it.
 """
 
+import asyncio
 from typing import Any
 
 from msgspec.structs import replace
@@ -194,7 +195,7 @@ async def label(call: Call) -> LabelAnswer:
         (entry, late, prediction), entries = await live.change(call.by, "tell", work)
     except ConflictingLabel as error:
         await live.barrier()
-        raise _who_told(live, call.id, error) from error
+        raise _who_told(await last_told(live, call.id), error) from error
     return label_answer(entry, late, prediction, entries)
 
 
@@ -240,9 +241,8 @@ def label_answer(entry: Entry, late: bool, prediction: Prediction, entries: list
     )
 
 
-def _who_told(live: LiveStream, id: str, error: ConflictingLabel) -> ConflictingLabel:
+def _who_told(told: LogEntry | None, error: ConflictingLabel) -> ConflictingLabel:
     """The same refusal, and who told what."""
-    told = last_told(live, id)
     if told is None:
         return error
     event = event_of(told)
@@ -260,15 +260,16 @@ async def _check_own_label(call: Call, verb: str) -> None:
     known = live.ready.learner.state.book.find(call.id)
     if known is None or known.y is None:
         return  # which the learner takes, or refuses in its own words
-    told = last_told(live, call.id)
+    told = await last_told(live, call.id)
     by = "a history" if told is None else told.by
     if by != call.by:
         raise NotAllowed(f"{verb}: expected a label that you told, got {call.id!r}, told by {by}")
 
 
-def last_told(live: LiveStream, id: str) -> LogEntry | None:
+async def last_told(live: LiveStream, id: str) -> LogEntry | None:
     """The entry with the label of an id as it stands."""
-    told = [one for one in live.store.about(live.number, id) if one.kind in ("Told", "Corrected")]
+    about = await asyncio.to_thread(live.store.about, live.number, id)
+    told = [one for one in about if one.kind in ("Told", "Corrected")]
     return told[-1] if told else None
 
 
@@ -305,7 +306,7 @@ async def reopen(call: Call) -> StandingAnswer:
     live = call.live
     if not call.caller.may("administer"):
         await live.barrier()
-        _check_own(live, live.ready, call.id, call.by)
+        _check_own(live, await last_told(live, call.id), call.id, call.by)
 
     def work(now: Folded) -> tuple[str, float | None]:
         before = now.learner.state.book.find(call.id)
@@ -325,15 +326,15 @@ def _hold_again(now: Folded, id: str, by: str) -> None:
         now.desk.hold(id, by, now.config.desk.lease)
 
 
-def _check_own(live: LiveStream, now: Folded, id: str, by: str) -> None:
+def _check_own(live: LiveStream, told: LogEntry | None, id: str, by: str) -> None:
     """Raise unless somebody told this label themselves, and not long ago."""
-    told = last_told(live, id)
     if told is None:
         return  # which the learner refuses in its own words
     if told.by != by:
         raise NotAllowed(f"reopen: expected a label that you told, got {id!r}, told by {told.by}")
-    if live.clock.now() - told.at > now.config.desk.undo:
+    undo = live.ready.config.desk.undo
+    if live.clock.now() - told.at > undo:
         raise NotAllowed(
-            f"reopen: expected a label told within the last {now.config.desk.undo:g} seconds, "
+            f"reopen: expected a label told within the last {undo:g} seconds, "
             f"got {id!r}, told at {time_of(told.at)}; correct it instead"
         )

@@ -1,5 +1,6 @@
 """Streams: made, changed, closed, removed; where one stands; its snapshot; people erased from it."""
 
+import asyncio
 from typing import Any
 
 from msgspec import UNSET
@@ -123,7 +124,7 @@ async def summary(call: Call) -> SummaryAnswer:
 async def put_stream(call: Call) -> Answer:
     """Make a stream; the same again is harmless."""
     live, new = await call.service.create(call.stream_name, call.body, call.by)
-    config = config_now(call.service.store, live.stored)
+    config = await asyncio.to_thread(config_now, call.service.store, live.stored)
     return Answer(stream_answer(live, config, live.seq), 201 if new else 200)
 
 

@@ -4,16 +4,18 @@ import asyncio
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from breakeven.ledger import Ledger
 from breakeven.service.handlers import stream_handlers
 from breakeven.service.live_stream import Folded, LiveStream
 from breakeven.service.pages.desk_page import unit_of_label
 from breakeven.service.pages.page_calls import Page, Visit
+from breakeven.service.pages.rendering import shown_amount
 from breakeven.service.pages.svg_charts import LiveChart, Series, live_chart
 from breakeven.service.stream_series import SeriesStep, StreamSeries, course_of, rate_of
 
 _SERIES: WeakKeyDictionary[LiveStream, StreamSeries] = WeakKeyDictionary()
 _READING: WeakKeyDictionary[LiveStream, asyncio.Lock] = WeakKeyDictionary()
-PER_DAY = 86_400.0
+A_MINUTE, IN_A_DAY = 60.0, 1440
 
 
 async def board(visit: Visit) -> Page:
@@ -50,10 +52,42 @@ async def _values(visit: Visit) -> dict[str, Any]:
     charts = _charts(values, series, visit.service.clock.now())
     arrivals = [one for one in series.steps if one.asked is not None]
     span = arrivals[-1].at - arrivals[0].at if len(arrivals) > 1 else 0.0
-    a_day = len(arrivals) / span * PER_DAY if span >= 60.0 else None
     asked = sum(bool(one.asked) for one in arrivals)
     share = 100.0 * asked / len(arrivals) if arrivals else None
-    return values | {"charts": charts, "as_of": as_of, "a_day": a_day, "share": share, "state": live.state}
+    return values | {
+        "charts": charts,
+        "alarms": alarms_of(values["ledger"]),
+        "as_of": as_of,
+        "pace": pace_of(len(arrivals), span),
+        "share": share,
+        "state": live.state,
+    }
+
+
+def alarms_of(ledger: Ledger) -> list[str]:
+    """What is wrong with a stream, in sentences."""
+    found, standing, audit = [], ledger.standing, ledger.audit
+    if standing is not None and standing.state != "consistent":
+        found.append(
+            f"The belief is {standing.words}: {standing.tests:,} labels tested it, "
+            f"and the evidence against it is {shown_amount(standing.evidence)}."
+        )
+    if audit is not None and audit.exceeded:
+        found.append(f"{audit.exceeded:,} audited errors are larger than the bound that was declared.")
+    return found
+
+
+def pace_of(count: int, seconds: float) -> str:
+    """How many came in a minute or, where that is less than one, in a day.
+
+    >>> pace_of(90, 60.0), pace_of(3, 86_400.0), pace_of(1, 0.0)
+    ('90 a minute lately', '3 a day lately', '')
+    """
+    if seconds < A_MINUTE:
+        return ""
+    minutely = count * A_MINUTE / seconds
+    pace, unit = (minutely, "minute") if minutely >= 1.0 else (IN_A_DAY * minutely, "day")
+    return f"{shown_amount(float(f'{pace:.2g}'))} a {unit} lately"
 
 
 async def _series(live: LiveStream, upto: int) -> StreamSeries:

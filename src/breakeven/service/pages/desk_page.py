@@ -8,12 +8,21 @@ from typing import Any
 
 from breakeven.errors import InvalidInput
 from breakeven.rows import Columns
+from breakeven.service.calls import Call
 from breakeven.service.handlers import desk_handlers
 from breakeven.service.live_stream import Folded
 from breakeven.service.pages.forms import flag, read_number
 from breakeven.service.pages.page_calls import Page, Visit
 from breakeven.service.pages.svg_charts import answer_scale
-from breakeven.wire.requests import LabelAnswer, LabelCall, LabelValue, LeaseCall, NextCall, Request
+from breakeven.wire.requests import (
+    LabelAnswer,
+    LabelCall,
+    LabelValue,
+    LeaseCall,
+    NextCall,
+    Request,
+    WithdrawCall,
+)
 from breakeven.wire.stream_setup import StreamConfig
 
 YES_NO_KINDS = ("yes_no", "truth")
@@ -36,13 +45,43 @@ async def next_request(visit: Visit) -> Page:
     return await _shown(visit, answer.request, answer.open)
 
 
-async def open_request(visit: Visit) -> Page:
-    """A request by its id, as after taking an answer back."""
-    request = await desk_handlers.lease(visit.call(LeaseCall(), id=visit.form.get("id", "")))
-    return await _shown(visit, request, len(visit.live.ready.desk))
+async def hold(visit: Visit) -> Page:
+    """Go on holding a request."""
+    return _done(await desk_handlers.lease(_about(visit, LeaseCall())))
 
 
-async def _shown(visit: Visit, request: Request, count: int) -> Page:
+async def give_back(visit: Visit) -> Page:
+    """Hold a request no longer."""
+    return _done(await desk_handlers.release(_about(visit)))
+
+
+async def skip(visit: Visit) -> Page:
+    """Not this one, for the visitor."""
+    return _done(await desk_handlers.skip(_about(visit)))
+
+
+async def withdraw(visit: Visit) -> Page:
+    """The label will not come, and is not paid."""
+    return _done(await desk_handlers.withdraw(_about(visit, WithdrawCall())))
+
+
+async def undo(visit: Visit) -> Page:
+    """Take an answer back: its request is open again, and held, with the answer in its field."""
+    taken = await desk_handlers.reopen(_about(visit))
+    request = await desk_handlers.lease(_about(visit, LeaseCall()))
+    return await _shown(visit, request, len(visit.live.ready.desk), taken.y)
+
+
+def _about(visit: Visit, body: Any = None) -> Call:
+    """A call about the request that a form names: an id may hold signs that mean more in a path."""
+    return visit.call(body, id=visit.form.get("id", ""))
+
+
+def _done(answer: Any) -> Page:
+    return Page("desk_done.html", {"id": answer.id})
+
+
+async def _shown(visit: Visit, request: Request, count: int, answered: float | None = None) -> Page:
     def work(now: Folded) -> bool:
         awaited = now.learner.awaited.get(request.id)
         return awaited is not None and awaited.decision.prediction.probability is not None
@@ -53,6 +92,7 @@ async def _shown(visit: Visit, request: Request, count: int) -> Page:
     values = {
         "request": request,
         "open": count,
+        "answered": "" if answered is None else f"{answered:.12g}",
         "facts": facts_of(now.columns, request.row),
         "config": now.config,
         "label_name": "label" if label is None else label.name,
@@ -81,14 +121,13 @@ def facts_of(columns: Columns | None, row: Any) -> list[tuple[str, Any, str]]:
 
 async def tell(visit: Visit) -> Page:
     """Tell a label, and say how it lies to what was expected."""
-    id, live = visit.form.get("id", ""), visit.live
-    now = live.ready
+    now = visit.live.ready
     body = LabelCall(
         _label(now.columns, visit.form.get("y", "")),
         visit.form.get("labeller") or None,
         flag(visit.form, "sure"),
     )
-    answer = await desk_handlers.label(visit.call(body, id=id))
+    answer = await desk_handlers.label(_about(visit, body))
     return Page("desk_told.html", told_values(answer, now.config, now.columns))
 
 

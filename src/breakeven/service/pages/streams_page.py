@@ -8,6 +8,7 @@ from msgspec import Struct
 from breakeven.errors import BreakevenError, InvalidInput, expect
 from breakeven.service.handlers import stream_handlers
 from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.pages.board_page import alarms_of
 from breakeven.service.pages.forms import number, text, whole
 from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
 from breakeven.wire.stream_setup import ColumnSetup, ColumnsSetup, FeatureSetup, StreamConfig, StreamLine
@@ -22,11 +23,11 @@ FIRST_LABELS = 20  # of types, all bought, which say how far labels scatter
 
 
 class StreamGlance(Struct, frozen=True):
-    """A stream in the list: its line, what labelling everyone would have cost, and how the belief stands."""
+    """A stream in the list: its line, what labelling everyone would have cost, and what is wrong."""
 
     line: StreamLine
     everyone: float | None
-    standing: str | None
+    alarms: list[str]
 
 
 async def streams(visit: Visit) -> Page:
@@ -36,16 +37,15 @@ async def streams(visit: Visit) -> Page:
 
 
 async def _glance(live: LiveStream) -> StreamGlance:
-    def work(now: Folded) -> tuple[float, str | None]:
-        standing = now.learner.ledger.standing
-        return now.learner.rounds * now.learner.label_cost, None if standing is None else standing.state
+    def work(now: Folded) -> tuple[float, list[str]]:
+        return now.learner.rounds * now.learner.label_cost, alarms_of(now.learner.ledger)
 
     line = await stream_handlers.line_of(live)
     try:
-        (everyone, standing), _ = await live.look("glance", work)
+        (everyone, alarms), _ = await live.look("glance", work)
     except BreakevenError:
-        return StreamGlance(line, None, None)
-    return StreamGlance(line, everyone, standing)
+        return StreamGlance(line, None, [])
+    return StreamGlance(line, everyone, alarms)
 
 
 # -- making one ----------------------------------------------------------------------------------------

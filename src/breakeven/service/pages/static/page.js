@@ -27,16 +27,6 @@ async function ask(url, form, more = {}) {
   throw new Refused(answer.status, part?.textContent ?? "The server did not answer as expected.", part);
 }
 
-// Call a route of the service with JSON.
-async function call(url, body = {}, more = {}) {
-  const answer = await fetch(url, {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), ...more,
-  });
-  const said = await answer.json().catch(() => ({}));
-  if (answer.ok) return said;
-  throw new Refused(answer.status, said.detail ?? "The server did not answer as expected.");
-}
-
 const lost = (error) => !(error instanceof Refused) || error.status >= 500 || error.status === 401
   || error.status === 429;
 const pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
@@ -67,8 +57,7 @@ class DeskView {
   get form() { return this.request.querySelector("[data-request]"); }
   get id() { return this.form?.dataset.request; }
   get field() { return this.request.querySelector("#answer"); }
-  api(id, verb) { return path("v1", "streams", this.stream, "requests", id, verb); }
-  part(verb) { return path("streams", this.stream, "desk", verb); }
+  do(verb, form, more) { return ask(path("streams", this.stream, "desk", verb), form, more); }
 
   say(words, trouble = false) {
     if (this.status.textContent !== words) this.status.textContent = words;
@@ -113,7 +102,7 @@ class DeskView {
   async fetchNext(skipped = false) {
     for (let tries = 0; ; tries += 1) {
       try {
-        this.show(await ask(this.part("next"), { labeller: this.labeller, skipped: skipped ? "1" : "" }));
+        this.show(await this.do("next", { labeller: this.labeller, skipped: skipped ? "1" : "" }));
         if (tries) this.say("The connection is back.");
         return;
       } catch (error) {
@@ -157,7 +146,7 @@ class DeskView {
       for (let tries = 0; ; tries += 1) {
         try {
           const form = { id, y, labeller: this.labeller, sure: this.sure ? "1" : "" };
-          this.told.innerHTML = await ask(this.part("tell"), form);
+          this.told.innerHTML = await this.do("tell", form);
           break;
         } catch (error) {
           if (!lost(error)) return this.refused(error);
@@ -208,7 +197,7 @@ class DeskView {
   skip() {
     if (!this.id) return;
     this.alone(async () => {
-      await call(this.api(this.id, "skip"));
+      await this.do("skip", { id: this.id });
       this.say("Skipped; it stays open for others.");
       await this.fetchNext();
     });
@@ -223,7 +212,7 @@ class DeskView {
       return;
     }
     this.alone(async () => {
-      await call(this.api(this.id, "withdraw"));
+      await this.do("withdraw", { id: this.id });
       this.say("Withdrawn.");
       await this.fetchNext();
     });
@@ -233,16 +222,12 @@ class DeskView {
     const id = this.last;
     if (!id) return this.say("There is no answer to take back.");
     this.alone(async () => {
-      const { y } = await call(this.api(id, "reopen"));
       const held = this.id;
+      this.show(await this.do("undo", { id }));
+      this.field?.select();
       this.last = null;
       this.told.innerHTML = "";
-      this.show(await ask(this.part("open"), { id }));
-      if (held && held !== id) call(this.api(held, "release")).catch(() => {});
-      if (this.field && y !== undefined) {
-        this.field.value = String(y);
-        this.field.select();
-      }
+      if (held && held !== id) this.do("give-back", { id: held }).catch(() => {});
       this.say("Taken back: it is open again.");
     });
   }
@@ -250,13 +235,13 @@ class DeskView {
   // -- holding
 
   renew() {
-    if (this.id && !this.sending) call(this.api(this.id, "lease")).catch((error) => {
+    if (this.id && !this.sending) this.do("hold", { id: this.id }).catch((error) => {
       if (error instanceof Refused && error.status < 500 && error.status !== 401) this.warn(error.message);
     });
   }
 
   giveBack() {
-    if (this.id && !this.sending) call(this.api(this.id, "release"), {}, { keepalive: true }).catch(() => {});
+    if (this.id && !this.sending) this.do("give-back", { id: this.id }, { keepalive: true }).catch(() => {});
   }
 
   // There is nothing: look again when the log goes on, and now and then.
@@ -326,13 +311,18 @@ class BoardView {
     this.stream = root.dataset.stream;
     this.status = document.getElementById("status");
     this.busy = this.due = false;
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.feed.close() : this.follow()));
+    this.follow();
+  }
+
+  // A browser has few connections to one server: only a board that is looked at follows its stream.
+  follow() {
     this.feed = new EventSource(path("v1", "streams", this.stream, "feed"));
     this.feed.addEventListener("changed", (event) => this.changed(Number(event.lastEventId)));
     this.feed.addEventListener("open", () => this.say(""));
     this.feed.addEventListener("error", () => this.say(this.feed.readyState === EventSource.CLOSED
       ? "This board does not follow the stream any more; load it again."
       : "The connection is lost; the board goes on when it is back."));
-    document.addEventListener("visibilitychange", () => { if (this.due) this.refresh(); });
   }
 
   say(words) {

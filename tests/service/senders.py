@@ -1,0 +1,128 @@
+"""Senders that put a server under mixed load, and remember what they were answered.
+
+Each sender has ids of its own and does one thing after the other, so it knows what the log must say of each
+id: what was answered, in that order, and perhaps the last thing, whose answer it did not get.
+"""
+
+import http.client
+import json
+import random
+import threading
+from urllib.parse import urlsplit
+
+KIND_OF = {
+    "label": "Told",
+    "correct": "Corrected",
+    "withdraw": "Withdrawn",
+    "reopen": "Reopened",
+    "skip": "Skipped",
+}
+NEXT_STEPS = {  # what may be done with an arrival after the last thing that was
+    "Arrived": ("label", "label", "label", "skip", "withdraw"),
+    "Skipped": ("label", "withdraw"),
+    "Told": ("correct", "withdraw", "reopen"),
+    "Corrected": ("withdraw", "reopen"),
+    "Reopened": ("label",),
+    "Withdrawn": ("label",),
+}
+
+
+class Sender:
+    """Sends to one stream until the server is gone."""
+
+    def __init__(self, name, stream, row, seed, *, batches, erases):
+        self.name, self.stream, self.row, self.random = name, stream, row, random.Random(seed)
+        self.batches, self.erases = batches, erases
+        self.answered = {}  # what was answered, by id: (kind, label) in order
+        self.decisions = {}  # what was decided, by id: (entry, wants_label)
+        self.open = None  # the call without an answer: what it does with which ids
+        self.erased, self.perhaps_erased = set(), set()
+        self.counts = {"done": 0, "refused": 0}
+        self._number = 0
+
+    def run(self, address):
+        """Send until nobody answers."""
+        where = urlsplit(address)
+        self.connection = http.client.HTTPConnection(where.hostname, where.port, timeout=60)
+        try:
+            self.repeat()
+            while True:
+                self.step()
+        except (OSError, http.client.HTTPException):
+            self.connection.close()
+
+    def step(self):
+        choice = self.random.random()
+        known = [id for id in list(self.answered)[-40:] if id not in self.perhaps_erased]
+        if choice < 0.25 or not known:
+            self.arrive(1)
+        elif choice < 0.35 and self.batches:
+            self.arrive(50)
+        elif choice < 0.36 and self.erases:
+            self.erase(self.random.choice(known))
+        else:
+            id = self.random.choice(known)
+            verb = self.random.choice(NEXT_STEPS[self.answered[id][-1][0]])
+            y = round(self.random.gauss(0.0, 1.0), 6) if verb in ("label", "correct") else None
+            self.act(id, verb, y)
+
+    def arrive(self, count):
+        ids = [f"{self.name}-{self._number + i}" for i in range(count)]
+        self._number += count
+        body = [{"row": self.row(self.random), "id": id} for id in ids]
+        if count == 1:
+            body = body[0] | {"force": True}
+        self.open = "arrive", ids, body
+        self._finish()
+
+    def act(self, id, verb, y):
+        self.open = verb, [id], {} if y is None else {"y": y}
+        self._finish()
+
+    def erase(self, id):
+        self.open = "erase", [id], {"ids": [id]}
+        self.perhaps_erased.add(id)
+        self._finish()
+
+    def repeat(self):
+        """Send what was not answered once more, where that is safe."""
+        if self.open is not None and self.open[0] in ("arrive", "label"):
+            self._finish()
+        self.open = None
+
+    def _finish(self):
+        verb, ids, body = self.open
+        path = {"arrive": "arrivals", "erase": "erase"}.get(verb, f"requests/{ids[0]}/{verb}")
+        status, answer = self._post(path, body)
+        self.open = None
+        if status >= 300:
+            assert status in (404, 409, 410, 422, 503), answer
+            self.counts["refused"] += 1
+            return
+        self.counts["done"] += 1
+        if verb == "arrive":
+            for one in answer if isinstance(answer, list) else [answer]:
+                self.answered.setdefault(one["id"], [("Arrived", None)])
+                self.decisions[one["id"]] = one["entry"], one["wants_label"]
+        elif verb == "erase":
+            self.erased.add(ids[0])
+        else:
+            self.answered[ids[0]].append((KIND_OF[verb], body.get("y")))
+
+    def _post(self, path, body):
+        self.connection.request(
+            "POST",
+            f"/v1/streams/{self.stream}/{path}",
+            json.dumps(body),
+            {"content-type": "application/json"},
+        )
+        answer = self.connection.getresponse()
+        return answer.status, json.loads(answer.read() or b"null")
+
+
+def start(senders, address):
+    """Let all of them send at once."""
+    threads = [threading.Thread(target=one.run, args=(address,)) for one in senders]
+    for thread in threads:
+        thread.start()
+    return threads
