@@ -154,7 +154,7 @@ def test_no_call_breaks_the_service(path, method, operation):
 @pytest.mark.slow
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS, ids=NAMES)
 def test_no_call_breaks_the_service_however_many(path, method, operation):
-    @settings(max_examples=200, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=100, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(calls(path, method, operation), min_size=CALLS_EACH, max_size=CALLS_EACH))
     def walk(sequence):
         check(path, method, operation, sequence)
