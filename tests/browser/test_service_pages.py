@@ -196,6 +196,18 @@ def test_two_labellers_never_have_the_same_request(server, person):
     assert len(server.entries("two", "Told")) == 8
 
 
+def test_a_request_is_held_while_its_page_is_open(server, person):
+    server.stream("held", SCORES | {"desk": {"lease": 2.0}}, requests=1)
+    with person("ann") as ann, person("bob") as bob:
+        ann.at_desk("held")
+        ann.page.wait_for_timeout(3500)  # longer than the lease
+        bob.at_desk("held")
+        bob.has("#request", "ann, until")
+        ann.page.goto("about:blank")
+        bob.page.reload()
+        bob.page.wait_for_selector("[data-request=q0]")
+
+
 def test_an_answer_outlives_the_death_of_the_server(server, person):
     server.stream("dying", requests=2)
     with person("ann") as ann:

@@ -306,7 +306,7 @@ def test_labels_by_csv_are_looked_at_first(pages):
     assert "1 would be told, 2 refused" in text
     assert len(pages.live().ready.desk) == 3
     text = post(pages, "/streams/clinic/labels", csv | {"tell": "1"}, name="ann").text
-    assert "1 labels told, 2 refused" in text
+    assert "1 label told, 2 refused" in text
     assert len(pages.live().ready.desk) == 2
 
 

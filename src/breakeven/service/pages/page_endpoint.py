@@ -5,7 +5,6 @@ known is sent to the log-in; what is refused is a page of its own, in the librar
 """
 
 import logging
-from typing import Any
 from urllib.parse import parse_qsl
 
 from msgspec import Struct
@@ -14,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from breakeven.errors import BreakevenError
 from breakeven.errors.serving import Malformed, NotAllowed, NotIdentified, ServiceError, WrongMedia
-from breakeven.service.access.callers import ANYBODY
+from breakeven.service.access.callers import ANYBODY, Caller
 from breakeven.service.access.entrance import check_own_page
 from breakeven.service.app import call_headers, read_all, send_bytes
 from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
@@ -42,6 +41,9 @@ FORM_MEDIA = "application/x-www-form-urlencoded"
 MOST_FORM_BYTES = 1 << 20
 MOST_FORM_FIELDS = 500
 
+MadePage = tuple[int, bytes, list[tuple[bytes, bytes]]]
+"""A status, the page as bytes, and its headers."""
+
 
 def page_routes(service: Service) -> list[BaseRoute]:
     """Every page, and the files that they use, for `make_app`."""
@@ -59,27 +61,27 @@ class PageEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one visit."""
-        headers = call_headers(scope)
+        headers, stream = call_headers(scope), scope["path_params"].get("stream")
         caller = ANYBODY
         try:
             if self._route.roles:
                 caller = self._service.entrance.caller(self._route.method, headers)
-                caller.check(self._route.roles, scope["path_params"].get("stream"))
+                caller.check(self._route.roles, stream)
             elif self._route.method != "GET":
                 check_own_page(headers, said=False)
             query = _fields(scope["query_string"])
             form = await self._form(headers, receive)
             visit = Visit(self._service, caller, scope["path_params"], query, form, headers)
-            answer = await self._route.maker(visit)
+            made = self._made(await self._route.maker(visit), caller, stream)
         except NotIdentified as error:
-            answer = self._to_log_in(scope, error)
+            made = self._made(self._to_log_in(scope, error), caller, stream)
         except BreakevenError as error:
-            answer = refusal(error, part=self._route.part)
+            made = self._made(refusal(error, part=self._route.part), caller, stream)
         except Exception:
             logger.exception("%s %s", self._route.method, self._route.path)
             wrong = ServiceError("something went wrong in the server; its log says what")
-            answer = refusal(wrong, part=self._route.part)
-        await self._send(answer, caller, scope["path_params"].get("stream"), send)
+            made = self._made(refusal(wrong, part=self._route.part), caller, stream)
+        await send_bytes(send, *made)
 
     async def _form(self, headers: dict[bytes, bytes], receive: Receive) -> dict[str, str]:
         if self._route.method == "GET":
@@ -98,11 +100,9 @@ class PageEndpoint:
         )
         return Elsewhere(address("log-in", next=None if wanted == "/" else wanted))
 
-    async def _send(self, answer: Page | Elsewhere, caller: Any, stream: str | None, send: Send) -> None:
+    def _made(self, answer: Page | Elsewhere, caller: Caller, stream: str | None) -> MadePage:
         if isinstance(answer, Elsewhere):
-            found = PAGE_HEADERS | {"location": answer.to} | answer.headers
-            await send_bytes(send, 303, b"", _encoded(found))
-            return
+            return 303, b"", _encoded(PAGE_HEADERS | {"location": answer.to} | answer.headers)
         values = {
             "caller": caller,
             "stream": stream,
@@ -110,7 +110,7 @@ class PageEndpoint:
             "tokens_needed": self._service.tokens.needed,
         }
         content = rendered(answer.template, values | answer.values)
-        await send_bytes(send, answer.status, content, _encoded(PAGE_HEADERS | answer.headers))
+        return answer.status, content, _encoded(PAGE_HEADERS | answer.headers)
 
 
 class _Static(Struct, frozen=True):
