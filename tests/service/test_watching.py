@@ -55,8 +55,8 @@ def test_metrics_count_what_happened(clinic, clock):
         return found[f'breakeven_{name}{{stream="clinic"{more}}}']
 
     assert of("decisions_total") == 3
-    assert of("spend") == 2.0 * of("labels_total")
-    assert of("open_requests") == of("labels_total") - 1
+    assert of("spend") == 2.0 * of("labels")
+    assert of("open_requests") == of("labels") - 1
     assert of("oldest_request_seconds") == (30.0 if of("open_requests") else 0.0)
     assert of("entries") == of("entries_written") == clinic.live().written
     assert (of("read_ratio"), of("ready")) == (1.0, 1.0)
