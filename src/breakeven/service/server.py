@@ -17,6 +17,7 @@ import uvicorn
 from msgspec import Struct
 
 from breakeven.errors import InvalidInput, expect
+from breakeven.service.access import ProxyLogIn
 from breakeven.service.access.entrance import is_local
 from breakeven.service.alarms import AlarmReceiver, AlarmWatch
 from breakeven.service.app import make_app
@@ -37,6 +38,9 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     host: str = "127.0.0.1"
     port: int = 8765
     alarm_url: str | None = None
+    person_header: str | None = None
+    trusted_proxy: list[str] = []
+    calls_a_second: float | None = None
 
 
 def read_settings(path: Path) -> ServeSettings:
@@ -47,9 +51,9 @@ def read_settings(path: Path) -> ServeSettings:
         raise InvalidInput(f"{path}: expected settings of `breakeven serve`, got {error}") from error
 
 
-def check_bind(store: Store, host: str) -> None:
-    """Raise where the world could reach a service that asks for no token."""
-    if not is_local(host) and not any(one.revoked is None for one in store.tokens()):
+def check_bind(store: Store, host: str, proxy: ProxyLogIn | None = None) -> None:
+    """Raise where the world could reach a service that asks for no token, and believes no proxy."""
+    if proxy is None and not is_local(host) and not any(one.revoked is None for one in store.tokens()):
         expect.refuse(
             "host",
             "127.0.0.1, this machine alone, while there is no token; make one with `breakeven token add`",
@@ -74,14 +78,15 @@ def serve(
 ) -> None:
     """Serve until a signal says to stop; `begun` is called with the address once it listens."""
     with closing(open_store(settings.store, "create")) as store:
-        check_bind(store, settings.host)
+        proxy = proxy_log_in(settings)
+        check_bind(store, settings.host, proxy)
         add_bills(store, folders, by)
         receiver = alarm_receiver(settings.alarm_url)
         port = expect.whole("port", settings.port, most=65_535)
         with closing(socket(settings.host, port)) as listening:
             host, bound = listening.getsockname()[:2]
             begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
-            service = Service(store)
+            service = Service(store, proxy=proxy, calls_a_second=settings.calls_a_second)
             service.beside.append(AlarmWatch(receiver))
             if demo:
                 service.beside.append(Demonstration())
@@ -91,8 +96,16 @@ def serve(
                 access_log=False,
                 timeout_graceful_shutdown=SECONDS_TO_STOP,
                 server_header=False,
+                proxy_headers=False,  # or anybody here could say that they come from the trusted proxy
             )
             StoppingServer(config, service).run([listening])
+
+
+def proxy_log_in(settings: ServeSettings) -> ProxyLogIn | None:
+    """Who is believed to say who calls; None is nobody."""
+    if settings.person_header is None and not settings.trusted_proxy:
+        return None
+    return ProxyLogIn.of(settings.person_header or "", settings.trusted_proxy)
 
 
 def alarm_receiver(url: str | None) -> AlarmReceiver | None:
