@@ -367,3 +367,11 @@ def test_the_board_shows_where_the_stream_stands(pages):
     assert text.count("<table>") == 4
     post(pages, "/streams/clinic/desk/tell", {"id": "p1", "y": "38.5"}, name="ann")
     assert "Open requests</dt><dd>2" in get(pages, "/streams/clinic/board/now", "eve").text
+
+
+def test_a_stream_may_show_the_prediction_before_the_answer(pages):
+    config = ALL_WANTED | {"desk": {"reveal": "before"}}
+    pages("PUT", "", config, stream="open", headers=bearer(pages), status=201)
+    pages("POST", "arrivals", {"row": "flu", "id": "a"}, stream="open", headers=bearer(pages))
+    part = post(pages, "/streams/open/desk/next", name="ann").text
+    assert "Predicted: 0 °C. Label it: everything is labelled." in part
