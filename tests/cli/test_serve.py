@@ -132,3 +132,24 @@ def test_the_demonstration_ends_cleanly_and_leaves_nothing(tmp_path):
     process.send_signal(signal.SIGINT)
     assert (*process.communicate(timeout=60), process.returncode) == ("stopped\n", "", 0)
     assert list(folder.iterdir()) == []
+
+
+def test_people_whom_a_proxy_logs_in(address, capsys):
+    open_store(address, "create").close()
+    assert main(["person", "add", "ann", "--role", "label", "--role", "watch", "--store", address]) == 0
+    assert main(["person", "add", "ben", "--role", "send", "--stream", "clinic", "--store", address]) == 0
+    assert capsys.readouterr().out == "ann may label, watch\nben may send\n"
+    assert main(["person", "list", "--store", address, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["people"] == [
+        {"name": "ann", "roles": ["label", "watch"], "streams": None},
+        {"name": "ben", "roles": ["send"], "streams": ["clinic"]},
+    ]
+    assert main(["person", "add", "eve", "--role", "king", "--store", address]) == 2
+    assert "role: expected one of" in capsys.readouterr().err
+    assert main(["person", "remove", "ben", "--store", address]) == 0
+    assert main(["person", "remove", "ben", "--store", address]) == 2
+    assert "expected a name that `breakeven person list` shows, got 'ben'" in capsys.readouterr().err
+    assert main(["person", "list", "--store", address]) == 0
+    assert "ann" in capsys.readouterr().out
+    assert main(["serve", "--person-header", "X-User", "--store", address]) == 2
+    assert "--trusted-proxy: expected the address of the proxy" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from breakeven.beliefs.averaged.proposing import USUAL_AXIS, AxesClimb, Moments, fitted_axes
+from breakeven.beliefs.averaged.proposing import USUAL_AXIS, USUAL_NOISE, AxesClimb, Moments, fitted_axes
 
 
 def placed(X):
@@ -21,10 +21,10 @@ def test_the_slope_is_that_of_the_evidence(seed):
     X = random.normal(size=(20, 3))
     frame, places = placed(X)
     y = np.sin(X[:, 0]) + 0.2 * random.normal(size=20)
-    climb = AxesClimb(places[:, :-1], y, random.uniform(0.5, 2.0, 20), frame, np.full(3, USUAL_AXIS))
-    at = np.append(random.normal(size=3), -1.5)
-    slope = approx_fprime(at, lambda one: climb._loss(one)[0], 1e-6)
-    assert climb._loss(at)[1] == pytest.approx(slope, rel=1e-3, abs=1e-4)
+    climb = AxesClimb(places[:, :-1], y, random.uniform(0.5, 2.0, 20), frame)
+    at, usual = np.append(random.normal(size=3), -1.5), np.append(np.full(3, USUAL_AXIS), USUAL_NOISE)
+    slope = approx_fprime(at, lambda one: climb.loss(one, usual)[0], 1e-6)
+    assert climb.loss(at, usual)[1] == pytest.approx(slope, rel=1e-3, abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -37,3 +37,13 @@ def test_a_column_that_says_which_patient_it_is_has_an_axis_far_shorter_than_oth
     axes = fitted_axes(places, levels[who] + 0.1 * random.normal(size=60), np.ones(60), frame, None)
     assert axes[0] < 0.1 * axes[1:5].min()
     assert axes[-1] == np.inf  # time does not matter
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_no_axis_stands_out_none_is_taken_to(seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(40, 10))
+    frame, places = placed(X)
+    y = X @ random.normal(size=10) + 2.0 * random.normal(size=40)  # ten weak features, as in many tables
+    axes = fitted_axes(places, y, np.ones(40), frame, None)
+    assert axes[:10].min() > 0.1 * axes[:10].max()

@@ -32,9 +32,9 @@ class HandClock:
 class Served:
     """A running service and a client of it; every call runs the loop until it is answered."""
 
-    def __init__(self, store, clock, token=None):
+    def __init__(self, store, clock, token=None, **settings):
         self.store, self.clock, self.loop = store, clock, asyncio.new_event_loop()
-        self.service = Service(store, clock, beside=[])
+        self.service = Service(store, clock, beside=[], **settings)
         self.app = make_app(self.service)
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=True)
@@ -79,9 +79,9 @@ def serving(address, clock):
     """A context in which the store is served; what is served again later is the same store."""
 
     @contextmanager
-    def begin(store=None, token=None):
+    def begin(store=None, token=None, **settings):
         opened = store or open_store(address, "create")
-        served = Served(opened, clock, token)
+        served = Served(opened, clock, token, **settings)
         try:
             yield served
         finally:

@@ -196,3 +196,28 @@ def test_all_of_it_is_in_the_log(people, served, address):
     before = [(one.id, one.at) for one in live.ready.desk.listed("age", None, 10, None)]
     desk = served.run(read_again(served))
     assert [(one.id, one.at) for one in desk.listed("age", None, 10, None)] == before
+
+
+def test_a_label_of_somebody_else_is_changed_by_who_administers_alone(people, clock):
+    people("ann", "POST", "requests/a/label", {"y": 1.0})
+    for verb, body in (("correct", {"y": 2.0}), ("withdraw", None)):
+        problem = people("ben", "POST", f"requests/a/{verb}", body, status=403)
+        assert f"{verb}: expected a label that you told, got 'a', told by ann" in problem["detail"]
+    assert people("ann", "POST", "requests/a/correct", {"y": 2.0})["y"] == 2.0
+    assert people("root", "POST", "requests/a/correct", {"y": 3.0})["y"] == 3.0
+    people("ann", "POST", "requests/a/withdraw", status=403)  # it is root's now
+    people("root", "POST", "history", [{"row": "a", "y": 1.0, "id": "h"}])
+    assert (
+        "told by a history" in people("ann", "POST", "requests/h/correct", {"y": 2.0}, status=403)["detail"]
+    )
+    assert people("root", "POST", "requests/a/withdraw")["standing"] == "withdrawn"
+
+
+def test_many_labels_leave_out_what_others_hold(people):
+    people("ann", "POST", "requests/a/lease")
+    lines = [{"id": "a", "y": 1.0}, {"id": "b", "y": 2.0}]
+    for preview in ("?preview=true", ""):
+        found = people("ben", "POST", f"labels{preview}", lines)
+        assert [one["result"] for one in found["results"]] == ["refused", "told"]
+        assert "which ann holds until" in found["results"][0]["detail"]
+    assert people("ann", "POST", "labels", lines[:1])["told"] == 1

@@ -191,8 +191,11 @@ def test_an_older_store_goes_forward_by_command_and_keeps_everything(path, store
 
 def test_a_newer_store_is_refused(path):
     at_version(path, SCHEMA_VERSION + 1)
+    newer = (
+        rf"expected version {SCHEMA_VERSION}, got the newer version {SCHEMA_VERSION + 1}; upgrade breakeven$"
+    )
     for access in ("read", "write", "create"):
-        with pytest.raises(WrongStore, match=r"got the newer version \d+; upgrade breakeven"):
+        with pytest.raises(WrongStore, match=newer):
             SqliteStore(path, access)
     store = SqliteStore(path, "upgrade")
     with pytest.raises(WrongStore, match="upgrade breakeven"):

@@ -25,7 +25,7 @@ from breakeven import (
 from breakeven.errors import InvalidInput, SnapshotError, UnknownId
 from breakeven.learner.fleet import why_no_fleet
 from breakeven.learner.fleet.blob import DIGEST_SIZE, FLEET_MARK
-from tests.oracle.fleet_streams import OneForEachKey, told, told_by_columns
+from tests.oracle.fleet_streams import OneForEachKey, told, told_by_columns, without_answers
 
 
 def types(**more):
@@ -109,6 +109,25 @@ def test_a_label_withdrawn_is_learnt_if_it_comes_all_the_same():
     assert one.learner(1).predict("a").mean == 3.0
     assert one.withdraw([1], [7]).withdrawn == 1
     assert one.learner(1).belief.labels == 0
+
+
+@pytest.mark.parametrize("charged", [False, True])
+def test_what_a_withdrawal_gave_back_or_charged_stays_so(charged):
+    one, each = fleet(), types(name="1")
+    one.decide([1], ["a"], [7])
+    each.decide("a", id="7")
+    for now in (charged, not charged):
+        one.withdraw([1], [7], charged=now)
+        each.withdraw("7", charged=now)
+        one.tell([1], [7], [2.0])
+        each.tell("7", 2.0)
+    one.withdraw([1], [7], charged=not charged)
+    each.withdraw("7", charged=not charged)
+    for learner in (one.learner(1), Fleet.load(one.dump()).learner(1)):
+        assert without_answers(learner) == without_answers(each)
+    other = fleet()
+    other.put(1, one.learner(1), "integers")
+    assert other.dump() == one.dump()
 
 
 def test_costs_of_single_arrivals():

@@ -29,6 +29,7 @@ OURS = {
     "plan": "Say what to expect before there are data: labels, spend and errors.",
     "serve": "Decide over HTTP, and let people label from a desk.",
     "token": "Who may use a service: add, list and revoke tokens.",
+    "person": "What people may do whom a proxy has logged in: add, list and remove them.",
     "desk": "Let people label in Label Studio, in files or in a tool of yours.",
     "store": "Logs and snapshots of streams: create, check, back up, export, erase.",
 }

@@ -36,6 +36,30 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    person_header: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The header in which a proxy says who has logged in; see `breakeven person`.",
+            show_default=False,
+        ),
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The address of that proxy; from anybody else the header is refused. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    call_log: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a line of JSON for each call behind those of this file; - is standard error.",
+            show_default=False,
+        ),
+    ] = None,
     demo: Annotated[
         bool,
         typer.Option(
@@ -67,7 +91,14 @@ def serve(
 
     with folder as scratch:
         store = store if scratch is None else f"sqlite:///{scratch}/demo.db"
-        given = {"store": store, "host": host, "port": port}
+        given = {
+            "store": store,
+            "host": host,
+            "port": port,
+            "call_log": call_log,
+            "person_header": person_header,
+            "trusted_proxy": trusted_proxy or None,
+        }
         settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
         with suppress(KeyboardInterrupt):  # which is how it is stopped
             serve_until_stopped(settings, stream or [], login_name("breakeven serve"), begun, demo=demo)

@@ -13,14 +13,15 @@ from typing import Any
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request as StarletteRequest
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from breakeven.errors import BreakevenError
 from breakeven.errors.serving import Malformed, ServiceError, TooLarge, UnknownPlace, WrongMedia
-from breakeven.service.access import Caller
+from breakeven.service.access import Caller, ProxyLogIn
 from breakeven.service.access.callers import ANYBODY
 from breakeven.service.calls import JSON_MEDIA, Answer, Call, Raw, Streamed
 from breakeven.service.openapi import document
@@ -31,6 +32,7 @@ from breakeven.wire.problems import PROBLEM_MEDIA, problem_of
 logger = logging.getLogger(__name__)
 
 ENCODER = msgspec.json.Encoder()
+BODY_SECONDS = 60.0  # that a body may take to come
 JSON_HEADER = (b"content-type", JSON_MEDIA.encode())
 SAFE_HEADERS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 
@@ -55,10 +57,28 @@ def make_app(service: Service, more: list[BaseRoute] | None = None) -> Starlette
         routes=[*routes, *(more or [])],
         lifespan=lifespan,
         exception_handlers={HTTPException: _no_such_place},
+        middleware=[] if service.entrance.proxy is None else [Middleware(ProxyGate, service.entrance.proxy)],
     )
     app.router.redirect_slashes = False
     app.state.service = service
     return app
+
+
+class ProxyGate:
+    """Refuses whoever says who somebody is, unless it is the proxy that may."""
+
+    def __init__(self, app: ASGIApp, proxy: ProxyLogIn) -> None:
+        self._app, self._proxy = app, proxy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Look at the peer, then let the call pass."""
+        if scope["type"] == "http":
+            try:
+                self._proxy.check((scope.get("client") or (None,))[0], scope["headers"])
+            except BreakevenError as error:
+                await send_problem(send, error)
+                return
+        await self._app(scope, receive, send)
 
 
 class Endpoint:
@@ -79,7 +99,8 @@ class Endpoint:
             await send_problem(send, error)
             return
         except Exception:
-            logger.exception("%s %s", self._route.method, self._route.path)
+            id = scope.get("request_id", "without an id")
+            logger.exception("%s %s, request %s", self._route.method, self._route.path, id)
             wrong = "something went wrong in the server; its log says what"
             await send_problem(send, ServiceError(wrong))
             return
@@ -91,6 +112,7 @@ class Endpoint:
         route, headers = self._route, call_headers(scope)
         path = scope["path_params"]
         caller = self._caller(headers, path.get("stream"))
+        scope["called_by"] = caller.name
         query = None if route.query is None else self._query(scope)
         body = None if route.body is None else await self._body(headers, receive)
         accepts = headers.get(b"accept", b"").decode("latin-1") if len(route.gives) > 1 else ""
@@ -101,6 +123,8 @@ class Endpoint:
             return ANYBODY
         caller = self._service.entrance.caller(self._route.method, headers)
         caller.check(self._route.roles, stream)
+        if self._service.rates is not None:
+            self._service.rates.check(caller.name)
         return caller
 
     def _query(self, scope: Scope) -> Any:
@@ -199,7 +223,7 @@ def call_headers(scope: Scope) -> dict[bytes, bytes]:
 
 
 async def read_all(receive: Receive, most: int, headers: dict[bytes, bytes]) -> bytes:
-    """The whole body, unless it is too large."""
+    """The whole body, unless it is too large or does not end."""
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and int(length) > most:
         raise _too_large(most)
@@ -207,13 +231,20 @@ async def read_all(receive: Receive, most: int, headers: dict[bytes, bytes]) -> 
     content: bytes = message.get("body", b"")
     if not message.get("more_body") and len(content) <= most:
         return content
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _rest_of(receive, most, content, more=message.get("more_body", False))
+    except TimeoutError as error:
+        raise Malformed(f"body: expected all of it within {BODY_SECONDS:g} seconds, got a part") from error
+
+
+async def _rest_of(receive: Receive, most: int, content: bytes, *, more: bool) -> bytes:
     parts, size = [content], len(content)
-    while message.get("more_body"):
-        if size > most:
-            break
+    while more and size <= most:
         message = await receive()
         parts.append(message.get("body", b""))
         size += len(parts[-1])
+        more = message.get("more_body", False)
     if size > most:
         raise _too_large(most)
     return b"".join(parts)

@@ -13,7 +13,7 @@ from breakeven.wire.problems import PROBLEM_MEDIA, Problem
 
 SCHEMAS_AT = "#/components/schemas/{name}"
 ANY_CALL = (400, 503)  # what any call may be answered
-ANY_GUARDED = (401, 403)  # what a call that needs a role may be answered
+ANY_GUARDED = (401, 403, 429)  # what a call that needs a role may be answered
 
 
 def document() -> dict[str, Any]:

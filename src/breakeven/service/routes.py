@@ -73,7 +73,7 @@ class ServiceRoute(Struct, frozen=True, kw_only=True):
     """One method of one path: who may call it, what goes in and comes out, and which refusals to expect.
 
     Without `roles` anybody may call. A `body` that is `Raw` is read by the handler, from one of `takes`, and
-    `lines` says of what type each of its lines is. `statuses` are those beside 400, 401, 403 and 503.
+    `lines` says of what type each of its lines is. `statuses` are those beside 400, 401, 403, 429 and 503.
     """
 
     method: str
@@ -164,7 +164,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
     ServiceRoute(
         method="POST",
         path=f"{REQUEST}/correct",
-        summary="Correct a label that was told; decisions already made stand.",
+        summary="Correct a label that was told, a labeller their own; decisions already made stand.",
         handler=desk_handlers.correct,
         roles=("label",),
         body=CorrectCall,

@@ -6,8 +6,8 @@ to stop, it takes no more calls, answers those that it has, and writes what they
 
 import os
 import tomllib
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from socket import SOCK_STREAM, create_server, getaddrinfo
 from socket import socket as Socket  # noqa: N812  (a class)
@@ -15,11 +15,14 @@ from socket import socket as Socket  # noqa: N812  (a class)
 import msgspec
 import uvicorn
 from msgspec import Struct
+from starlette.types import ASGIApp
 
 from breakeven.errors import InvalidInput, expect
+from breakeven.service.access import ProxyLogIn
 from breakeven.service.access.entrance import is_local
 from breakeven.service.alarms import AlarmReceiver, AlarmWatch
 from breakeven.service.app import make_app
+from breakeven.service.call_log import CallLog
 from breakeven.service.demonstration import Demonstration
 from breakeven.service.pages.page_endpoint import page_routes
 from breakeven.service.service import Service
@@ -28,6 +31,7 @@ from breakeven.store import Store, open_store
 
 SECONDS_TO_STOP = 10
 ALARM_SECRET = "BREAKEVEN_ALARM_SECRET"
+STANDARD_ERROR = 2
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,6 +41,10 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     host: str = "127.0.0.1"
     port: int = 8765
     alarm_url: str | None = None
+    person_header: str | None = None
+    trusted_proxy: list[str] = []
+    calls_a_second: float | None = None
+    call_log: str | None = None
 
 
 def read_settings(path: Path) -> ServeSettings:
@@ -47,9 +55,9 @@ def read_settings(path: Path) -> ServeSettings:
         raise InvalidInput(f"{path}: expected settings of `breakeven serve`, got {error}") from error
 
 
-def check_bind(store: Store, host: str) -> None:
-    """Raise where the world could reach a service that asks for no token."""
-    if not is_local(host) and not any(one.revoked is None for one in store.tokens()):
+def check_bind(store: Store, host: str, proxy: ProxyLogIn | None = None) -> None:
+    """Raise where the world could reach a service that asks for no token, and believes no proxy."""
+    if proxy is None and not is_local(host) and not any(one.revoked is None for one in store.tokens()):
         expect.refuse(
             "host",
             "127.0.0.1, this machine alone, while there is no token; make one with `breakeven token add`",
@@ -73,26 +81,51 @@ def serve(
     demo: bool = False,
 ) -> None:
     """Serve until a signal says to stop; `begun` is called with the address once it listens."""
-    with closing(open_store(settings.store, "create")) as store:
-        check_bind(store, settings.host)
+    with ExitStack() as stack, closing(open_store(settings.store, "create")) as store:
+        proxy = proxy_log_in(settings)
+        check_bind(store, settings.host, proxy)
         add_bills(store, folders, by)
         receiver = alarm_receiver(settings.alarm_url)
         port = expect.whole("port", settings.port, most=65_535)
         with closing(socket(settings.host, port)) as listening:
             host, bound = listening.getsockname()[:2]
             begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
-            service = Service(store)
+            service = Service(store, proxy=proxy, calls_a_second=settings.calls_a_second)
             service.beside.append(AlarmWatch(receiver))
             if demo:
                 service.beside.append(Demonstration())
+            app: ASGIApp = make_app(service, page_routes(service))
+            if settings.call_log is not None:
+                app = CallLog(app, stack.enter_context(lines_to(settings.call_log)), service.clock)
             config = uvicorn.Config(
-                make_app(service, page_routes(service)),
+                app,
                 log_level="warning",
                 access_log=False,
                 timeout_graceful_shutdown=SECONDS_TO_STOP,
                 server_header=False,
+                proxy_headers=False,  # or anybody here could say that they come from the trusted proxy
             )
             StoppingServer(config, service).run([listening])
+
+
+@contextmanager
+def lines_to(path: str) -> Iterator[Callable[[bytes], object]]:
+    """Writes lines behind those of a file, which its owner alone may read; - is standard error."""
+    if path == "-":
+        yield lambda line: os.write(STANDARD_ERROR, line)
+        return
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        yield lambda line: os.write(file, line)
+    finally:
+        os.close(file)
+
+
+def proxy_log_in(settings: ServeSettings) -> ProxyLogIn | None:
+    """Who is believed to say who calls; None is nobody."""
+    if settings.person_header is None and not settings.trusted_proxy:
+        return None
+    return ProxyLogIn.of(settings.person_header or "", settings.trusted_proxy)
 
 
 def alarm_receiver(url: str | None) -> AlarmReceiver | None:

@@ -12,7 +12,7 @@ import msgspec
 
 from breakeven.errors import DuplicateId
 from breakeven.errors.storing import UnknownStream
-from breakeven.service.access import Entrance, Sessions, Tokens
+from breakeven.service.access import CallRates, Entrance, People, ProxyLogIn, Sessions, Tokens
 from breakeven.service.background import Beside, Deadlines
 from breakeven.service.clock import Clock
 from breakeven.service.feeds import Feeds
@@ -30,11 +30,19 @@ class Service:
     """The streams of a store by their names, the one writer, and what runs beside."""
 
     def __init__(
-        self, store: Store, clock: Clock | None = None, beside: Sequence[Beside] | None = None
+        self,
+        store: Store,
+        clock: Clock | None = None,
+        beside: Sequence[Beside] | None = None,
+        *,
+        proxy: ProxyLogIn | None = None,
+        calls_a_second: float | None = None,
     ) -> None:
         self.store, self.clock = store, clock or Clock()
         self.tokens = Tokens(store, self.clock)
-        self.entrance = Entrance(self.tokens, Sessions(store, self.tokens, self.clock))
+        sessions, people = Sessions(store, self.tokens, self.clock), People(store, self.clock)
+        self.entrance = Entrance(self.tokens, sessions, people, proxy)
+        self.rates = None if calls_a_second is None else CallRates(calls_a_second, self.clock.steady)
         self.feeds = Feeds()
         self.streams: dict[str, LiveStream] = {}
         usual: list[Beside] = [Deadlines(), FitRunner(), SnapshotRunner()]

@@ -14,7 +14,15 @@ from breakeven.errors.storing import (
     WrongStore,
 )
 from breakeven.store.opening import open_store
-from breakeven.store.port import LogEntry, Store, StoredSession, StoredSnapshot, StoredStream, StoredToken
+from breakeven.store.port import (
+    LogEntry,
+    Store,
+    StoredPerson,
+    StoredSession,
+    StoredSnapshot,
+    StoredStream,
+    StoredToken,
+)
 from breakeven.store.sqlite import SqliteStore
 from breakeven.store.writer import Writer
 
@@ -26,6 +34,7 @@ __all__ = [
     "StoreError",
     "StoreFailed",
     "StoreHeld",
+    "StoredPerson",
     "StoredSession",
     "StoredSnapshot",
     "StoredStream",

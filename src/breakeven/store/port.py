@@ -78,6 +78,14 @@ class StoredSession(Struct, frozen=True):
     expires: float
 
 
+class StoredPerson(Struct, frozen=True):
+    """Somebody whom a proxy vouches for: roles and streams with spaces between them; None is all streams."""
+
+    name: str
+    roles: str
+    streams: str | None = None
+
+
 FirstEntries = Callable[[int], Sequence[LogEntry]]
 """The first entries of a stream, given its number."""
 
@@ -186,6 +194,18 @@ class Store(Protocol):
 
     def end_sessions(self, before: float) -> int:
         """Forget all sessions that expire before a time, and say how many."""
+
+    def keep_person(self, person: StoredPerson) -> None:
+        """Keep what somebody may do; what was kept of that name is replaced."""
+
+    def people(self) -> list[StoredPerson]:
+        """Everybody, by name."""
+
+    def person(self, name: str) -> StoredPerson | None:
+        """The person of this name; None where there is none."""
+
+    def drop_person(self, name: str) -> bool:
+        """Forget a person; whether there was one."""
 
     def compact(self) -> None:
         """Give back the space of what was dropped or rewritten, and leave no trace of it in the files."""

@@ -15,6 +15,7 @@ from breakeven.errors.storing import StoreError, WrongStore
 from breakeven.store.port import (
     FirstEntries,
     LogEntry,
+    StoredPerson,
     StoredSession,
     StoredSnapshot,
     StoredStream,
@@ -389,6 +390,33 @@ class SqlStore(ABC):
         """Forget all sessions that expire before a time."""
         with self._writing() as connection:
             return int(self._run(connection, "DELETE FROM session WHERE expires < ?", before).rowcount)
+
+    # -- people ------------------------------------------------------------------------------------
+
+    def keep_person(self, person: StoredPerson) -> None:
+        """Keep what somebody may do."""
+        check_name("name", person.name)
+        with self._writing() as connection:
+            self._run(connection, "DELETE FROM person WHERE name = ?", person.name)
+            sql = "INSERT INTO person (name, roles, streams) VALUES (?, ?, ?)"
+            self._run(connection, sql, person.name, person.roles, person.streams)
+
+    def people(self) -> list[StoredPerson]:
+        """Everybody, by name."""
+        with self._reading() as connection:
+            rows = self._rows(connection, "SELECT name, roles, streams FROM person")
+        return sorted((StoredPerson(*row) for row in rows), key=lambda one: one.name)
+
+    def person(self, name: str) -> StoredPerson | None:
+        """The person of this name."""
+        with self._reading() as connection:
+            rows = self._rows(connection, "SELECT name, roles, streams FROM person WHERE name = ?", name)
+        return StoredPerson(*rows[0]) if rows else None
+
+    def drop_person(self, name: str) -> bool:
+        """Forget a person."""
+        with self._writing() as connection:
+            return bool(self._run(connection, "DELETE FROM person WHERE name = ?", name).rowcount)
 
     # -- statements --------------------------------------------------------------------------------
 

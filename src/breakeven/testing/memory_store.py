@@ -12,6 +12,7 @@ from breakeven.store.port import (
     ARRIVAL,
     FirstEntries,
     LogEntry,
+    StoredPerson,
     StoredSession,
     StoredSnapshot,
     StoredStream,
@@ -38,6 +39,7 @@ class MemoryStore:
         self._snapshots: dict[int, dict[int, StoredSnapshot]] = {}
         self._tokens: dict[str, StoredToken] = {}
         self._sessions: dict[bytes, StoredSession] = {}
+        self._people: dict[str, StoredPerson] = {}
 
     def streams(self) -> list[StoredStream]:
         """All streams."""
@@ -203,6 +205,27 @@ class MemoryStore:
             if found is not None and found.revoked is None:
                 self._tokens[id] = replace(found, revoked=at)
             return found is not None
+
+    def keep_person(self, person: StoredPerson) -> None:
+        """Keep what somebody may do."""
+        check_name("name", person.name)
+        with self._turn:
+            self._fail()
+            self._people[person.name] = person
+
+    def people(self) -> list[StoredPerson]:
+        """Everybody, by name."""
+        return sorted(self._people.values(), key=lambda one: one.name)
+
+    def person(self, name: str) -> StoredPerson | None:
+        """The person of this name."""
+        return self._people.get(name)
+
+    def drop_person(self, name: str) -> bool:
+        """Forget a person."""
+        with self._turn:
+            self._fail()
+            return self._people.pop(name, None) is not None
 
     def add_session(self, session: StoredSession) -> None:
         """Keep a session."""

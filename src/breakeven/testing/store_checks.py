@@ -12,6 +12,7 @@ from breakeven.store import (
     LogEntry,
     SecondWriter,
     Store,
+    StoredPerson,
     StoredSession,
     StoredSnapshot,
     StoredToken,
@@ -391,6 +392,18 @@ def sessions_are_kept_until_they_end(store: Store) -> None:
     assert store.session(sessions[2].hash) is None
     assert store.end_sessions(101.5) == 2
     assert [store.session(one.hash) for one in sessions] == [None, None, None, sessions[3]]
+
+
+@store_check
+def people_are_kept_by_name(store: Store) -> None:
+    """What somebody may do is replaced by what is said later."""
+    ann, ben = StoredPerson("ann", "label watch", "clinic ward"), StoredPerson("ben", "administer")
+    for one in (ben, StoredPerson("ann", "send"), ann):
+        store.keep_person(one)
+    assert store.people() == [ann, ben]
+    assert (store.person("ann"), store.person("eve")) == (ann, None)
+    assert (store.drop_person("ben"), store.drop_person("ben")) == (True, False)
+    assert store.people() == [ann]
 
 
 # -- many at once --------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from breakeven_research.bench import (
     gp_rounds,
     keeping,
     long_streams,
+    serving,
     types,
 )
 from breakeven_research.bench.results import Measurement, Reading, Result, Run, Sizes, this_machine
@@ -53,6 +54,7 @@ BENCHMARKS = {
     "gp-stream": Benchmark("Long streams, exact and with a dictionary", long_streams.measurements),
     "fitting": Benchmark("Fitting a kernel", fitting.measurements),
     "keeping": Benchmark("Snapshots, restores and stores", keeping.measurements),
+    "service": Benchmark("Decisions over HTTP", serving.measurements),
     "footprint": Benchmark("Import time and memory", footprint.measurements),
 }
 

@@ -1,9 +1,9 @@
 """A fit: the frame of the points, how long each axis is, and the few members worth going on with.
 
 A pure function of its job. Axes are those of greatest evidence for one Matérn kernel, pulled towards being
-all alike, but not so that one of them could not be far shorter or longer than the others. Then every member
-is weighed, on some of the labels if there are many, and those that carry the weight are kept: fewer the more
-labels there are, because the labels agree on fewer, and each costs more.
+all alike, or all but one. Then every member is weighed, on some of the labels if there are many, and those
+that carry the weight are kept: fewer the more labels there are, because the labels agree on fewer, and each
+costs more.
 """
 
 from math import inf, isfinite, log, sqrt
@@ -145,30 +145,29 @@ def _heaviest(
 
 def fitted_axes(places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None) -> Array:
     """How long each axis is, for the labels' evidence under one Matérn kernel; time does not matter."""
-    climb = AxesClimb(places[:, :-1], y, ratios, frame, np.full(places.shape[1] - 1, USUAL_AXIS))
-    starts = [climb.usual, climb.one_apart()]
-    if start is not None:
-        starts.append(np.log(start * MIDDLE_LENGTH))
-    return np.append(climb.best(starts, STEPS), inf)
+    climb = AxesClimb(places[:, :-1], y, ratios, frame)
+    alike = np.full(places.shape[1] - 1, USUAL_AXIS)
+    starts = [alike] if start is None else [alike, np.log(start * MIDDLE_LENGTH)]
+    found = [climb.best(alike, starts, STEPS), climb.one_apart(alike, STEPS)]
+    return np.append(min(found, key=_value)[1], inf)
 
 
 def moving_axes(places: Array, y: Array, ratios: Array, frame: Frame, shaped: Array) -> Array:
     """The same with time among the axes, beginning from those without it."""
     usual = np.append(np.full(places.shape[1] - 1, USUAL_AXIS), USUAL_TIME)
     start = np.append(np.log(shaped[:-1] * MIDDLE_LENGTH), USUAL_TIME)
-    return AxesClimb(places, y, ratios, frame, usual).best([start], MOVING_STEPS)
+    return AxesClimb(places, y, ratios, frame).best(usual, [start], MOVING_STEPS)[1]
 
 
 class AxesClimb:
-    """The search for the axes of greatest evidence, pulled towards the usual ones.
+    """The search for the axes of greatest evidence, pulled towards what is usual before any label.
 
-    The pull on the log of an axis is that of a Cauchy distribution: gentle far out. Where one column says
-    which of some patients an arrival is, its axis is a hundredth of the others.
+    Either all axes are about alike, or one is far apart from the others: each is as likely before any label.
+    A column that says which of some patients an arrival is, is of the second kind.
     """
 
-    def __init__(self, places: Array, y: Array, ratios: Array, frame: Frame, usual: Array) -> None:
+    def __init__(self, places: Array, y: Array, ratios: Array, frame: Frame) -> None:
         some = spread(len(y), CLIMBED)
-        self.usual = usual
         self._ratios = ratios[some]
         plain, tamed = LabelScale.of(y).targets(y[some])
         kurtosis = float(np.mean((plain - plain.mean()) ** 4)) / max(float(np.var(plain)) ** 2, 1e-300)
@@ -176,40 +175,46 @@ class AxesClimb:
         apart = places[some][:, None, :] - places[some][None, :, :]
         self._squares = apart**2 / (2.0 * max(frame.features, 1e-12))
 
-    def one_apart(self) -> Array:
-        """Log axes of which one is far shorter than all others, or shorter while these are long: the best.
+    def one_apart(self, alike: Array, steps: int) -> tuple[float, Array]:
+        """The best axes of which one is far shorter than all others, or shorter while these are long.
 
-        A climb from axes that are all alike does not find such: half-way there is worse than either end.
+        A climb from axes that are all alike does not find such: half-way there is worse than either end. Any
+        axis may be the one, in either way, and each of these is as likely before any label.
         """
         some = spread(len(self._target), SCREENED)
         squares, target = self._squares[np.ix_(some, some)], self._target[some]
         noise = np.exp(USUAL_NOISE) * self._ratios[some]
-        found = (inf, self.usual)
+        varying = np.flatnonzero(squares.any(axis=(0, 1)))
+        found = (inf, alike)
         for longer, one in APART:
-            others = self.usual + longer
+            others = alike + longer
             weights = np.exp(-2.0 * others)
-            alike = np.einsum("ijk,k->ij", squares, weights)
-            for j in np.flatnonzero(squares.any(axis=(0, 1))):
-                at = others.copy()
-                at[j] = one
-                q = np.sqrt(
-                    5.0 * np.maximum(alike + squares[:, :, j] * (np.exp(-2.0 * one) - weights[j]), 0.0)
-                )
+            together = np.einsum("ijk,k->ij", squares, weights)
+            for j in varying:
+                apart = squares[:, :, j] * (np.exp(-2.0 * one) - weights[j])
+                q = np.sqrt(5.0 * np.maximum(together + apart, 0.0))
                 K = (1.0 + q + q * q / 3.0) * np.exp(-q)
                 K.flat[:: len(some) + 1] += noise
-                value = _evidence(K, target)[0] + float(np.log1p((at - self.usual) ** 2).sum())
-                found = min(found, (value, at), key=_value)
-        return found[1]
+                at = others.copy()
+                at[j] = one
+                found = min(found, (_evidence(K, target)[0], at), key=_value)
+        value, axes = self.best(found[1], [found[1]], steps)
+        return value + log(len(APART) * max(len(varying), 1)), axes
 
-    def best(self, starts: list[Array], steps: int) -> Array:
-        """How long each axis is at the best place that a climb from one of these log axes finds."""
-        bounds = np.array([[SHORTEST_AXIS, LONGEST_AXIS]] * len(self.usual) + [[LOWEST_NOISE, HIGHEST_NOISE]])
+    def best(self, usual: Array, starts: list[Array], steps: int) -> tuple[float, Array]:
+        """The best place that a climb from one of these log axes finds: its loss, and how long axes are."""
+        bounds = np.array([[SHORTEST_AXIS, LONGEST_AXIS]] * len(usual) + [[LOWEST_NOISE, HIGHEST_NOISE]])
+        usual = np.append(usual, USUAL_NOISE)
+
+        def loss(at: Array) -> tuple[float, Array]:
+            return self.loss(at, usual)
+
         begun = [np.append(one, USUAL_NOISE) for one in starts]
-        climbs = (minimise(self._loss, one, bounds, steps=steps, tolerance=1e-4) for one in begun)
-        axes: Array = np.exp(min(climbs, key=_value)[1][:-1]) / MIDDLE_LENGTH
-        return axes
+        climbs = (minimise(loss, one, bounds, steps=steps, tolerance=1e-4) for one in begun)
+        value, at = min(climbs, key=_value)[:2]
+        return value, np.exp(at[:-1]) / MIDDLE_LENGTH
 
-    def _loss(self, at: Array) -> tuple[float, Array]:
+    def loss(self, at: Array, usual: Array) -> tuple[float, Array]:
         """Minus the log evidence of log axes and a log noise, with their prior, and its gradient."""
         parts = self._squares * np.exp(-2.0 * at[:-1])
         q = sqrt(5.0) * np.sqrt(parts.sum(axis=2))
@@ -218,12 +223,13 @@ class AxesClimb:
         K.flat[:: len(K) + 1] += noise * self._ratios
         value, towards = _evidence(K, self._target)
         slope = towards * (-5.0 / 6.0) * (1.0 + q) * decay
-        apart, pull = at[:-1] - self.usual, (at[-1] - USUAL_NOISE) / NOISE_WIDTH
-        value += float(np.log1p(apart**2).sum()) + 0.5 * pull**2
-        along = 2.0 * apart / (1.0 + apart**2) - np.einsum("ij,ijk->k", slope, parts)
-        return value, np.append(
-            along, 0.5 * noise * float(np.diag(towards) @ self._ratios) + pull / NOISE_WIDTH
+        pull = at - usual
+        pull[-1] /= NOISE_WIDTH
+        gradient = np.append(
+            pull[:-1] - np.einsum("ij,ijk->k", slope, parts),
+            0.5 * noise * float(np.diag(towards) @ self._ratios) + pull[-1] / NOISE_WIDTH,
         )
+        return value + 0.5 * float(pull @ pull), gradient
 
 
 def _value(found: tuple[float, Array]) -> float:

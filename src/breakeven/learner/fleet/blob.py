@@ -227,7 +227,7 @@ def _check_places(
         (cells["key"], 0, len(members["code"])),
         (labels["key"], 0, len(members["code"])),
         (labels["cell"], NO_CELL, len(cells["key"])),
-        (labels["withdrawn"], NOT_WITHDRAWN, 2),
+        (labels["withdrawn"], NOT_WITHDRAWN, 4),
         *((members[name], 0, 2**63) for name in (*MEMBER_COLUMNS[1:], *LEARNT_COLUMNS) if name in members),
         *((cells[name], 0, 2**53) for name in CELL_COLUMNS[2:]),
     ]

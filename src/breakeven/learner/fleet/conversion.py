@@ -13,7 +13,7 @@ from breakeven.beliefs import TypeMeans
 from breakeven.errors import InvalidInput, expect
 from breakeven.learner.book import Book, Entry
 from breakeven.learner.fleet.fleet_state import FleetState
-from breakeven.learner.fleet.passing import NOT_WITHDRAWN
+from breakeven.learner.fleet.passing import CHARGED, NOT_WITHDRAWN, PAID
 from breakeven.learner.fleet.vocabulary import ValueKind
 from breakeven.learner.learner import Learner
 from breakeven.learner.snapshot import config_of, content_of, seal
@@ -69,7 +69,8 @@ def _entry(fleet: FleetState, label: int, template: Learner) -> Entry:
     cost = template.label_cost if given is None else given
     unknown = Prediction(nan, nan, template.belief.traits.noise_std)
     decision = Decision(id, True, unknown, nan, nan, cost, chance, NOT_KEPT, round=int(one["round"]))
-    charged = None if one["withdrawn"] == NOT_WITHDRAWN else bool(one["withdrawn"])
+    kept = int(one["withdrawn"])
+    charged = None if kept == NOT_WITHDRAWN else bool(kept & CHARGED)
     return Entry(
         id,
         int(one["number"]),
@@ -77,7 +78,7 @@ def _entry(fleet: FleetState, label: int, template: Learner) -> Entry:
         decision,
         given,
         None if isnan(one["y"]) else float(one["y"]),
-        paid=charged is not False,
+        paid=kept == NOT_WITHDRAWN or bool(kept & PAID),
         withdrawn=charged,
     )
 
@@ -110,7 +111,11 @@ def put_learner(fleet: FleetState, key: Any, learner: Learner, ids: ValueKind) -
             "given": np.array([nan if one.given is None else one.given for one in entries], dtype=float),
             "y": np.array([nan if one.y is None else one.y for one in entries], dtype=float),
             "withdrawn": np.array(
-                [NOT_WITHDRAWN if one.withdrawn is None else one.withdrawn for one in entries], dtype=np.int8
+                [
+                    NOT_WITHDRAWN if one.withdrawn is None else CHARGED * one.withdrawn + PAID * one.paid
+                    for one in entries
+                ],
+                dtype=np.int8,
             ),
         },
         sum(one.y is None and one.withdrawn is None for one in entries),

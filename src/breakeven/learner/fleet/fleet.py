@@ -28,8 +28,8 @@ from breakeven.learner.fleet.passing import (
     FIT_MISSING,
     NO_CELL,
     NOT_WITHDRAWN,
+    PAID,
     PARTS_MISSING,
-    UNCHARGED,
     BoughtRows,
     by_key,
     count_asked,
@@ -371,7 +371,7 @@ class Fleet:
                 self._withdraw(member, row, charged)
                 done += 1
             else:
-                again += was == charged
+                again += bool(was & CHARGED) == charged
         if state.priors.learns:
             state.priors.guess(key, state.priors.by_key())
         return WithdrawnCounts(done, again, len(key) - done - again)
@@ -398,7 +398,8 @@ class Fleet:
         if first and not charged:
             members["bought"][key] -= 1
             state.spend.add(key, -(state.learner.quote.cost if isnan(cost) else cost))
-        labels["y"][row], labels["withdrawn"][row] = nan, CHARGED if charged else UNCHARGED
+        paid = charged if first else labels["withdrawn"][row] & PAID  # what was given back stays so
+        labels["y"][row], labels["withdrawn"][row] = nan, CHARGED * charged + PAID * bool(paid)
         if first and isnan(y):
             state.labels.settle(row)
 

@@ -30,7 +30,7 @@ from breakeven.learner.fleet.pair_index import FREE, REMOVED, Rows, place_of
 
 Flags = NDArray[np.int8]
 
-NOT_WITHDRAWN, UNCHARGED, CHARGED = -1, 0, 1  # of a label
+NOT_WITHDRAWN, CHARGED, PAID = -1, 1, 2  # of a label; withdrawn, it is a sum of the last two, or 0
 NO_CELL = -1  # of a label that is ahead of its arrival
 AUTOMATIC = 10**18  # integers below this may be automatic ids
 WAS_TOLD, WAS_AGAIN, WAS_CONFLICTING, WAS_EARLY, WAS_FORGOTTEN = range(5)  # places of `counts`

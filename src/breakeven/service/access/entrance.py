@@ -1,4 +1,4 @@
-"""Who calls, whichever way they say so: a token in a header, or the cookie of a session.
+"""Who calls, whichever way they say so: a token in a header, a proxy's word, or the cookie of a session.
 
 A browser sends a cookie also for a page that somebody else made. So what changes something and comes with a
 cookie, or with nothing at all, must come from a page of this service, as the browser says in its headers.
@@ -10,8 +10,9 @@ from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from breakeven.errors.serving import NotAllowed
+from breakeven.errors.serving import NotAllowed, NotIdentified
 from breakeven.service.access.callers import LOCAL, Caller
+from breakeven.service.access.proxies import People, ProxyLogIn
 from breakeven.service.access.sessions import Sessions, session_cookie
 from breakeven.service.access.tokens import Tokens
 
@@ -25,14 +26,20 @@ CallHeaders = dict[bytes, bytes]
 class Entrance:
     """Identifies whoever calls."""
 
-    def __init__(self, tokens: Tokens, sessions: Sessions) -> None:
-        self.tokens, self.sessions = tokens, sessions
+    def __init__(
+        self, tokens: Tokens, sessions: Sessions, people: People, proxy: ProxyLogIn | None = None
+    ) -> None:
+        self.tokens, self.sessions, self.people, self.proxy = tokens, sessions, people, proxy
 
     def caller(self, method: str, headers: CallHeaders) -> Caller:
         """Who calls; raises `NotIdentified` or `NotAllowed`."""
         header = headers.get(b"authorization")
         if header is not None:
             return self.tokens.caller(header)
+        if self.proxy is not None and (person := headers.get(self.proxy.header)) is not None:
+            if method not in SAFE_METHODS:
+                check_own_page(headers, said=True)
+            return self.people.caller(person)
         secret = session_cookie(headers.get(b"cookie"))
         if secret is not None and self.tokens.needed:
             if method not in SAFE_METHODS:
@@ -40,6 +47,9 @@ class Entrance:
             return self.sessions.caller(secret)
         caller = self.tokens.caller(None)
         if caller is LOCAL:
+            if self.proxy is not None:
+                name = self.proxy.header.decode()
+                raise NotIdentified(f"{name}: expected who you are in this header, or a token, got neither")
             check_local_name(headers)
             if method not in SAFE_METHODS:
                 check_own_page(headers, said=False)
@@ -49,6 +59,7 @@ class Entrance:
         """A token was changed: ask the store again."""
         self.tokens.forget()
         self.sessions.forget()
+        self.people.forget()
 
 
 def check_own_page(headers: CallHeaders, *, said: bool) -> None:

@@ -30,6 +30,16 @@ def new_token(
     expires: float | None = None,
 ) -> tuple[str, StoredToken]:
     """A new token, and what the store keeps of it; the token itself is shown once and kept nowhere."""
+    check_rights(name, roles, streams)
+    id, secret = secrets.token_hex(6), secrets.token_hex(32)
+    kept = StoredToken(
+        id, name, digest(secret), " ".join(roles), " ".join(streams) if streams else None, created, expires
+    )
+    return f"{TOKEN_MARK}_{id}_{secret}", kept
+
+
+def check_rights(name: str, roles: Sequence[str], streams: Sequence[str] | None) -> None:
+    """Raise unless somebody of this name can have these roles, for these streams."""
     expect.name_of("name", name)
     for role in expect.rows("roles", roles):
         expect.one_of("role", role, ROLES)
@@ -38,11 +48,6 @@ def new_token(
     for stream in streams or ():
         if not stream or " " in stream:
             expect.refuse("streams", "names without spaces", stream)
-    id, secret = secrets.token_hex(6), secrets.token_hex(32)
-    kept = StoredToken(
-        id, name, digest(secret), " ".join(roles), " ".join(streams) if streams else None, created, expires
-    )
-    return f"{TOKEN_MARK}_{id}_{secret}", kept
 
 
 class _Known(Struct, gc=False):

@@ -130,7 +130,7 @@ async def lease(call: Call) -> Request:
 
     def work(now: Folded) -> Request:
         one = _open(now, call.id)
-        _check_free(call.live, now, one.id, call.by)
+        check_free(call.live, now, one.id, call.by)
         now.desk.hold(one.id, call.by, _seconds(now, call.body.seconds))
         return request_of(call.live, now, one, seen=False)
 
@@ -167,7 +167,8 @@ def _open(now: Folded, id: str) -> OpenRequest:
     return one
 
 
-def _check_free(live: LiveStream, now: Folded, id: str, by: str) -> None:
+def check_free(live: LiveStream, now: Folded, id: str, by: str) -> None:
+    """Raise where somebody else holds a request."""
     held = now.desk.lease(id)
     if held is not None and held.by != by:
         said = lease_answer(live, held)
@@ -187,7 +188,7 @@ async def label(call: Call) -> LabelAnswer:
 
     def work(now: Folded) -> tuple[Entry, bool, Prediction]:
         if check:
-            _check_free(live, now, call.id, call.by)
+            check_free(live, now, call.id, call.by)
         return tell(now, call.id, body)
 
     try:
@@ -250,6 +251,21 @@ def _who_told(told: LogEntry | None, error: ConflictingLabel) -> ConflictingLabe
     return again
 
 
+async def _check_own_label(call: Call, verb: str) -> None:
+    """Raise where a label stands that somebody else told, unless the caller administers."""
+    if call.caller.may("administer"):
+        return
+    live = call.live
+    await live.barrier()
+    known = live.ready.learner.state.book.find(call.id)
+    if known is None or known.y is None:
+        return  # which the learner takes, or refuses in its own words
+    told = await last_told(live, call.id)
+    by = "a history" if told is None else told.by
+    if by != call.by:
+        raise NotAllowed(f"{verb}: expected a label that you told, got {call.id!r}, told by {by}")
+
+
 async def last_told(live: LiveStream, id: str) -> LogEntry | None:
     """The entry with the label of an id as it stands."""
     about = await asyncio.to_thread(live.store.about, live.number, id)
@@ -258,7 +274,8 @@ async def last_told(live: LiveStream, id: str) -> LogEntry | None:
 
 
 async def correct(call: Call) -> LabelAnswer:
-    """The label that was told is wrong; this is the right one."""
+    """The label that was told is wrong; this is the right one. A labeller may correct their own."""
+    await _check_own_label(call, "correct")
 
     def work(now: Folded) -> tuple[Entry, bool, Prediction]:
         now.learner.correct(call.id, label_of(now.columns, call.body.y))
@@ -270,12 +287,13 @@ async def correct(call: Call) -> LabelAnswer:
 
 
 async def withdraw(call: Call) -> StandingAnswer:
-    """The label will not come."""
+    """The label will not come, or must go. A labeller may withdraw what is open, and labels of their own."""
+    await _check_own_label(call, "withdraw")
     check = not call.caller.may("administer")
 
     def work(now: Folded) -> str:
         if check:
-            _check_free(call.live, now, call.id, call.by)
+            check_free(call.live, now, call.id, call.by)
         now.learner.withdraw(call.id, charged=call.body.charged)
         return standing_of(now.learner, call.id)
 

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from breakeven.errors import BreakevenError, InvalidInput, expect
-from breakeven.errors.serving import Malformed, TooLarge, WrongMedia
+from breakeven.errors.serving import HeldByAnother, Malformed, TooLarge, WrongMedia
 from breakeven.service.calls import CSV_MEDIA, JSON_MEDIA, LINES_MEDIA, Call, Raw
 from breakeven.service.handlers.arrival_handlers import point_at
-from breakeven.service.handlers.desk_handlers import label_of, tell
+from breakeven.service.handlers.desk_handlers import check_free, label_of, tell
 from breakeven.service.live_stream import Folded
 from breakeven.wire.requests import (
     MOST_LINES,
@@ -31,9 +31,19 @@ async def labels(call: Call) -> LabelResults:
     lines = label_lines(call.body)
     await live.expire()
 
+    check = not call.caller.may("administer")
+
+    def result(now: Folded, place: int, one: LabelLine, seen: dict[str, float]) -> LabelResult:
+        try:
+            if check:
+                check_free(live, now, one.id, call.by)
+        except HeldByAnother as error:
+            return LabelResult(place, one.id, "refused", str(error))
+        return _result(now, place, one, preview, seen)
+
     def work(now: Folded) -> list[LabelResult]:
         seen: dict[str, float] = {}
-        return [_result(now, place, one, preview, seen) for place, one in enumerate(lines, 1)]
+        return [result(now, place, one, seen) for place, one in enumerate(lines, 1)]
 
     if preview:
         results, _ = await live.look("preview", work, len(lines))

@@ -1,0 +1,157 @@
+"""Proxies that log people in, how often somebody may call, and bodies that do not end."""
+
+import asyncio
+
+import pytest
+
+from breakeven.errors import InvalidInput
+from breakeven.service import app as application
+from breakeven.service.access import CallRates, ProxyLogIn
+from breakeven.service.access.proxies import People
+from breakeven.service.server import ServeSettings, check_bind, proxy_log_in
+from breakeven.store import StoredPerson
+from tests.service.samples import TYPES
+
+HEADER = "x-forwarded-user"
+
+
+@pytest.fixture
+def behind(serving, address, clock):
+    """A service behind a proxy at 127.0.0.1, where the test's client is; ann labels, root administers."""
+    proxy = ProxyLogIn.of("X-Forwarded-User", ["127.0.0.1"])
+    with serving(proxy=proxy) as served:
+        served.store.keep_person(StoredPerson("ann", "label watch", "clinic"))
+        served.store.keep_person(StoredPerson("root", "administer"))
+        served("PUT", "", TYPES, status=201, headers=as_person("root"))
+        yield served
+
+
+def as_person(name, **more):
+    return {HEADER: name, "sec-fetch-site": "same-origin"} | more
+
+
+def test_a_person_is_who_the_proxy_says(behind):
+    assert behind("GET", "summary", headers=as_person("ann"))["name"] == "clinic"
+    problem = behind("POST", "arrivals", {"row": "flu"}, headers=as_person("ann"), status=403)
+    assert "expected one with the role send, got 'ann'" in problem["detail"]
+    assert "got 'eve'" in behind("GET", "summary", headers=as_person("eve"), status=401)["detail"]
+    behind("POST", "arrivals", {"row": "flu", "id": "a"}, headers=as_person("root"))
+    assert behind("GET", "arrivals/a", headers=as_person("ann"))["sender"] == "root"
+
+
+def test_nobody_is_trusted_without_a_name(behind):
+    problem = behind("GET", "summary", status=401)
+    assert "x-forwarded-user: expected who you are in this header, or a token" in problem["detail"]
+    for name in (b"", b"\xff\xfe", b"ann\x00", b"Ann", b" "):
+        behind("GET", "summary", status=401, headers={HEADER: name})
+
+
+def test_a_person_who_is_removed_is_refused_within_a_second(behind, clock):
+    behind("GET", "summary", headers=as_person("ann"))
+    behind.store.drop_person("ann")
+    clock.go_on(1.0)
+    behind("GET", "summary", headers=as_person("ann"), status=401)
+
+
+def test_pages_of_others_cannot_use_a_log_in(behind):
+    for site in ({}, {"sec-fetch-site": "cross-site"}, {"origin": "http://evil.example"}):
+        behind("POST", "arrivals", {"row": "flu"}, headers={HEADER: "root"} | site, status=403)
+
+
+@pytest.mark.parametrize("header", [HEADER, "X-Forwarded-USER"])
+def test_only_the_proxy_is_believed(serving, header):
+    with serving(proxy=ProxyLogIn.of("X-Forwarded-User", ["10.0.0.5"])) as served:
+        served.store.keep_person(StoredPerson("root", "administer"))
+        problem = served("GET", "/v1/streams", headers={header: "root"}, status=403)
+        assert "expected this header from a trusted proxy alone, got it from 127.0.0.1" in problem["detail"]
+        served("GET", "/healthz", headers={header: "root"}, status=403)
+        spoofed = {header: "root", "x-forwarded-for": "10.0.0.5", "forwarded": "for=10.0.0.5"}
+        served("GET", "/v1/streams", headers=spoofed, status=403)
+
+
+def test_two_names_are_none(behind):
+    call = behind.client.get("/v1/streams", headers=[(HEADER, "ann"), (HEADER, "root")])
+    answer = behind.run(call)
+    assert (answer.status_code, answer.json()["detail"]) == (
+        403,
+        "x-forwarded-user: expected this header once, got it 2 times",
+    )
+
+
+def test_without_a_proxy_the_header_says_nothing(clinic):
+    clinic.store.keep_person(StoredPerson("ann", "watch"))
+    clinic("POST", "arrivals", {"row": "flu", "id": "a"}, headers={HEADER: "ann"})
+    assert clinic("GET", "arrivals/a")["sender"] == "local"
+
+
+@pytest.mark.parametrize(
+    ("header", "peers", "words"),
+    [
+        ("", ["10.0.0.5"], "--person-header: expected the name of a header"),
+        ("Authorization", ["10.0.0.5"], "--person-header: expected the name of a header"),
+        ("X User", ["10.0.0.5"], "--person-header: expected the name of a header"),
+        ("X-User", [], "--trusted-proxy: expected the address of the proxy"),
+        ("X-User", ["proxy"], "--trusted-proxy: expected an address such as 10.0.0.5, got 'proxy'"),
+    ],
+    ids=["none", "token", "space", "nobody", "name"],
+)
+def test_half_a_proxy_is_refused(header, peers, words):
+    with pytest.raises(InvalidInput, match=words):
+        ProxyLogIn.of(header, peers)
+
+
+def test_a_service_behind_a_proxy_may_listen_everywhere(served):
+    with pytest.raises(InvalidInput, match=r"host: expected 127\.0\.0\.1, this machine alone"):
+        check_bind(served.store, "0.0.0.0")
+    settings = ServeSettings(person_header="X-User", trusted_proxy=["10.0.0.5"])
+    check_bind(served.store, "0.0.0.0", proxy_log_in(settings))
+    assert proxy_log_in(ServeSettings()) is None
+
+
+def test_people_forgets(served, clock):
+    people = People(served.store, clock)
+    served.store.keep_person(StoredPerson("ann", "watch"))
+    assert people.caller(b"ann").roles == {"watch"}
+    served.store.keep_person(StoredPerson("ann", "send", "clinic"))
+    people.forget()
+    assert (people.caller(b"ann").roles, people.caller(b"ann").streams) == ({"send"}, {"clinic"})
+
+
+# -- how often, and how slowly ---------------------------------------------------------------------------
+
+
+def test_a_caller_who_calls_too_often_is_told_when_to_come_back(serving, clock):
+    with serving(calls_a_second=5.0) as served:
+        served("PUT", "", TYPES, status=201)
+        for _ in range(4):
+            served("GET", "summary")
+        call = served.client.get("/v1/streams/clinic/summary")
+        answer = served.run(call)
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+        assert "at most 5 a second of 'local', got more; wait 0.2 s" in answer.json()["detail"]
+        served("GET", "/healthz")
+        clock.go_on(0.2)
+        served("GET", "summary")
+        served("GET", "summary", status=429)
+
+
+def test_each_caller_has_a_rate_of_their_own(clock):
+    rates = CallRates(0.5, clock.steady)
+    rates.check("ann")
+    rates.check("ben")
+    for _ in range(3):
+        with pytest.raises(application.BreakevenError, match="of 'ann', got more; wait 2 s"):
+            rates.check("ann")
+
+
+def test_a_body_that_does_not_end_is_given_up(monkeypatch):
+    monkeypatch.setattr(application, "BODY_SECONDS", 0.01)
+    parts = [{"type": "http.request", "body": b"[", "more_body": True}]
+
+    async def receive():
+        if parts:
+            return parts.pop()
+        await asyncio.sleep(60)
+
+    with pytest.raises(application.Malformed, match=r"expected all of it within 0\.01 seconds, got a part"):
+        asyncio.run(application.read_all(receive, 1000, {}))
