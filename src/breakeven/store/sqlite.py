@@ -30,8 +30,8 @@ SQLITE_WORDS = Dialect("integer", "real", "blob", " WITHOUT ROWID")
 BUSY_SECONDS = 10.0
 PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of log before a commit moves it into the file; `rest` does so earlier
 ADDED = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)"
-ROWS_AT_ONCE = 20  # in one statement: between two statements other threads run, and both take time for that
-ADDED_AT_ONCE = ADDED + ", (?, ?, ?, ?, ?, ?, ?)" * (ROWS_AT_ONCE - 1)
+ROWS_A_STATEMENT = 20  # between two statements other threads run, and both take time for that
+ADDED_AT_ONCE = ADDED + ", (?, ?, ?, ?, ?, ?, ?)" * (ROWS_A_STATEMENT - 1)
 BROKEN_RULES = {
     "UNIQUE constraint failed: entry.stream, entry.seq": "number",
     "UNIQUE constraint failed: entry.stream, entry.id": "arrival",
@@ -187,9 +187,9 @@ class SqliteStore(SqlStore):
 
     def _insert(self, connection: sqlite3.Connection, entries: Sequence[LogEntry]) -> None:
         rows = [(one.stream, one.seq, one.at, one.by, one.kind, one.id, one.body) for one in entries]
-        whole = len(rows) - len(rows) % ROWS_AT_ONCE
-        for low in range(0, whole, ROWS_AT_ONCE):
-            connection.execute(ADDED_AT_ONCE, list(chain.from_iterable(rows[low : low + ROWS_AT_ONCE])))
+        whole = len(rows) - len(rows) % ROWS_A_STATEMENT
+        for low in range(0, whole, ROWS_A_STATEMENT):
+            connection.execute(ADDED_AT_ONCE, list(chain.from_iterable(rows[low : low + ROWS_A_STATEMENT])))
         connection.executemany(ADDED, rows[whole:])
 
     def _tables(self, connection: sqlite3.Connection) -> set[str]:
