@@ -24,7 +24,7 @@ class LearnerGroup:
     def __init__(self, setup: GroupSetup, content: GroupContent | None) -> None:
         self._setup = setup
         self._blobs = {key: (blob, last) for key, blob, last in content.learners} if content else {}
-        self._early = {(key, id): y for key, id, y in content.early} if content else {}
+        self._early = {(key, str(id)): y for key, id, y in content.early} if content else {}
         self._open: dict[Any, KeptKey] = {}
 
     def dump(self) -> bytes:
@@ -94,7 +94,7 @@ class LearnerGroup:
         return "told"
 
     def _park(self, key: Any, id: Any, y: float) -> str:
-        before = self._early.setdefault((key, id), y)
+        before = self._early.setdefault((key, str(id)), y)
         if before != y:
             return "conflicting"
         return "early"
@@ -131,12 +131,15 @@ class LearnerGroup:
             kept, order = self._kept(key), read.order[place].item()
             counts["out_of_order"] += kept.last is not None and order < kept.last
             kept.last = order if kept.last is None else max(order, kept.last)
-            if (y := self._early.pop((key, id), None)) is not None:
+            if (y := self._early.pop((key, str(id)), None)) is not None:
                 asked.setdefault(key, []).append((decision, y))
         for key, waiting in asked.items():
             for decision, y in waiting:
                 if decision.wants_label:
-                    self._kept(key).learner.tell(decision.id, y)
+                    try:
+                        self._kept(key).learner.tell(decision.id, y)
+                    except BreakevenError:
+                        counts["label_faults"] += 1
         counts["faults"] = int((~read.faults.sound).sum())
         return answers
 
