@@ -33,7 +33,9 @@ class LearnerGroup:
             self._blobs[key] = one.learner.snapshot(), one.last
         self._open = {}
         learners = [(key, blob, last) for key, (blob, last) in self._blobs.items()]
-        early = [(key, id, y) for (key, id), y in self._early.items()]
+        early: list[tuple[int | str, int | str, float]] = [
+            (key, id, y) for (key, id), y in self._early.items()
+        ]
         return sealed(GroupContent(self._setup.config, learners=learners, early=early))
 
     def learners(self) -> dict[Any, Learner]:
