@@ -6,10 +6,13 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 
+import httpx
 import pytest
 
 from breakeven.errors import InvalidInput
+from breakeven.service.access import new_token
 from breakeven.service.alarms import ALARMED, NOTIFIED, AlarmReceiver, AlarmWatch
+from breakeven.service.call_log import CallLog
 from breakeven.wire.signing import signature_of
 from tests.service.samples import ALL_WANTED, AUDITED, TYPES
 
@@ -52,8 +55,8 @@ def test_metrics_count_what_happened(clinic, clock):
         return found[f'breakeven_{name}{{stream="clinic"{more}}}']
 
     assert of("decisions_total") == 3
-    assert of("spend") == 2.0 * of("labels_total")
-    assert of("open_requests") == of("labels_total") - 1
+    assert of("spend") == 2.0 * of("labels")
+    assert of("open_requests") == of("labels") - 1
     assert of("oldest_request_seconds") == (30.0 if of("open_requests") else 0.0)
     assert of("entries") == of("entries_written") == clinic.live().written
     assert (of("read_ratio"), of("ready")) == (1.0, 1.0)
@@ -230,3 +233,35 @@ def test_a_receiver_needs_an_address_and_a_secret():
         AlarmReceiver("ftp://x", SECRET)
     with pytest.raises(InvalidInput, match="BREAKEVEN_ALARM_SECRET: expected at least 16 letters, got 5 of"):
         AlarmReceiver("http://x", "short", "BREAKEVEN_ALARM_SECRET")
+
+
+# -- the log of calls ------------------------------------------------------------------------------------
+
+
+def test_each_call_is_a_line_without_ids_and_tokens(clinic, clock):
+    word, kept = new_token("ann", ["send"], None, clock.now())
+    lines = []
+    transport = httpx.ASGITransport(CallLog(clinic.app, lines.append, clock))
+    client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
+    clinic.store.add_token(kept)
+    clinic.service.tokens.forget()
+
+    def call(path, **headers):
+        given = {"authorization": f"Bearer {word}"} | headers
+        return clinic.run(client.post(path, json={"row": "flu", "id": "Ann Smith"}, headers=given))
+
+    good = call("/v1/streams/clinic/arrivals", **{"x-request-id": "device-7/42"})
+    bad = call("/v1/streams/clinic/requests/Ann Smith/skip?token=be_x", **{"x-request-id": "no\tgood"})
+    none = call("/nowhere")
+    clinic.run(client.aclose())
+    told = [json.loads(one) for one in lines]
+    assert (
+        [one["status"] for one in told]
+        == [good.status_code, bad.status_code, none.status_code]
+        == [200, 403, 404]
+    )
+    assert good.headers["x-request-id"] == told[0]["request"] == "device-7/42"
+    assert re.fullmatch("[0-9a-f]{16}", bad.headers["x-request-id"])
+    assert (told[0]["by"], told[0]["stream"], told[0]["method"]) == ("ann", "clinic", "POST")
+    assert told[1]["route"] == "/v1/streams/{stream}/requests/{id}/skip"
+    assert not re.search(rb"be_|Smith|flu", b"".join(lines))

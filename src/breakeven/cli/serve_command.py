@@ -52,6 +52,14 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    call_log: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a line of JSON for each call behind those of this file; - is standard error.",
+            show_default=False,
+        ),
+    ] = None,
     demo: Annotated[
         bool,
         typer.Option(
@@ -87,6 +95,7 @@ def serve(
             "store": store,
             "host": host,
             "port": port,
+            "call_log": call_log,
             "person_header": person_header,
             "trusted_proxy": trusted_proxy or None,
         }

@@ -99,7 +99,8 @@ class Endpoint:
             await send_problem(send, error)
             return
         except Exception:
-            logger.exception("%s %s", self._route.method, self._route.path)
+            id = scope.get("request_id", "without an id")
+            logger.exception("%s %s, request %s", self._route.method, self._route.path, id)
             wrong = "something went wrong in the server; its log says what"
             await send_problem(send, ServiceError(wrong))
             return
@@ -111,6 +112,7 @@ class Endpoint:
         route, headers = self._route, call_headers(scope)
         path = scope["path_params"]
         caller = self._caller(headers, path.get("stream"))
+        scope["called_by"] = caller.name
         query = None if route.query is None else self._query(scope)
         body = None if route.body is None else await self._body(headers, receive)
         accepts = headers.get(b"accept", b"").decode("latin-1") if len(route.gives) > 1 else ""

@@ -11,7 +11,7 @@ from breakeven.service.stream_times import TIME_BOUNDS, Histogram
 METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 METRICS = {
     "decisions_total": ("counter", "Arrivals that were decided on."),
-    "labels_total": ("gauge", "Labels bought, less those that were withdrawn without a charge."),
+    "labels": ("gauge", "Labels bought, less those that were withdrawn without a charge."),
     "spend": ("gauge", "What labels cost so far, in the currency of the stream."),
     "open_requests": ("gauge", "Labels that are awaited."),
     "oldest_request_seconds": ("gauge", "How long the oldest of them has been open."),
@@ -70,7 +70,7 @@ def _of_learner(live: LiveStream, now: Folded) -> Iterator[Sample]:
     found = now.learner.summary()
     ledger, oldest = found.ledger, now.desk.oldest
     yield "decisions_total", {}, ledger.rounds
-    yield "labels_total", {}, ledger.labels
+    yield "labels", {}, ledger.labels
     yield "spend", {}, ledger.label_spend
     yield "open_requests", {}, len(now.desk)
     yield "oldest_request_seconds", {}, 0.0 if oldest is None else max(live.clock.now() - oldest.at, 0.0)

@@ -6,8 +6,8 @@ to stop, it takes no more calls, answers those that it has, and writes what they
 
 import os
 import tomllib
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from socket import SOCK_STREAM, create_server, getaddrinfo
 from socket import socket as Socket  # noqa: N812  (a class)
@@ -15,12 +15,14 @@ from socket import socket as Socket  # noqa: N812  (a class)
 import msgspec
 import uvicorn
 from msgspec import Struct
+from starlette.types import ASGIApp
 
 from breakeven.errors import InvalidInput, expect
 from breakeven.service.access import ProxyLogIn
 from breakeven.service.access.entrance import is_local
 from breakeven.service.alarms import AlarmReceiver, AlarmWatch
 from breakeven.service.app import make_app
+from breakeven.service.call_log import CallLog
 from breakeven.service.demonstration import Demonstration
 from breakeven.service.pages.page_endpoint import page_routes
 from breakeven.service.service import Service
@@ -29,6 +31,7 @@ from breakeven.store import Store, open_store
 
 SECONDS_TO_STOP = 10
 ALARM_SECRET = "BREAKEVEN_ALARM_SECRET"
+STANDARD_ERROR = 2
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,6 +44,7 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     person_header: str | None = None
     trusted_proxy: list[str] = []
     calls_a_second: float | None = None
+    call_log: str | None = None
 
 
 def read_settings(path: Path) -> ServeSettings:
@@ -77,7 +81,7 @@ def serve(
     demo: bool = False,
 ) -> None:
     """Serve until a signal says to stop; `begun` is called with the address once it listens."""
-    with closing(open_store(settings.store, "create")) as store:
+    with ExitStack() as stack, closing(open_store(settings.store, "create")) as store:
         proxy = proxy_log_in(settings)
         check_bind(store, settings.host, proxy)
         add_bills(store, folders, by)
@@ -90,8 +94,11 @@ def serve(
             service.beside.append(AlarmWatch(receiver))
             if demo:
                 service.beside.append(Demonstration())
+            app: ASGIApp = make_app(service, page_routes(service))
+            if settings.call_log is not None:
+                app = CallLog(app, stack.enter_context(lines_to(settings.call_log)), service.clock)
             config = uvicorn.Config(
-                make_app(service, page_routes(service)),
+                app,
                 log_level="warning",
                 access_log=False,
                 timeout_graceful_shutdown=SECONDS_TO_STOP,
@@ -99,6 +106,19 @@ def serve(
                 proxy_headers=False,  # or anybody here could say that they come from the trusted proxy
             )
             StoppingServer(config, service).run([listening])
+
+
+@contextmanager
+def lines_to(path: str) -> Iterator[Callable[[bytes], object]]:
+    """Writes lines behind those of a file, which its owner alone may read; - is standard error."""
+    if path == "-":
+        yield lambda line: os.write(STANDARD_ERROR, line)
+        return
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        yield lambda line: os.write(file, line)
+    finally:
+        os.close(file)
 
 
 def proxy_log_in(settings: ServeSettings) -> ProxyLogIn | None:
