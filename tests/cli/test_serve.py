@@ -108,6 +108,18 @@ def test_a_server_does_not_open_to_the_world_without_a_token(address, capsys):
     assert "while there is no token; make one with `breakeven token add`" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [[], ["--json"]], ids=["text", "json"])
+def test_a_password_is_not_printed(words, monkeypatch, capsys):
+    def begin(settings, streams, by, begun, demo):
+        begun("http://127.0.0.1:8765")
+
+    monkeypatch.setattr("breakeven.service.server.serve", begin)
+    assert main(["serve", "--store", "postgresql://be:secret@db/clinic", *words]) == 0
+    shown = capsys.readouterr().out
+    assert "postgresql://be:***@db/clinic" in shown
+    assert "secret" not in shown
+
+
 def test_a_stream_is_made_from_one_thing(address, tmp_path, capsys):
     assert main(["store", "create", "clinic", "--store", address]) == 2
     assert "either --config or --bill, got neither" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Between a desk and a learner: who counts, what is refused, and a kill at every moment."""
 
+import os
 import sqlite3
 
 import pytest
@@ -17,7 +18,10 @@ from breakeven.desks import (
     Journal,
     requests_of,
 )
+from breakeven.desks.sync import is_down
 from breakeven.errors import InvalidInput, UnknownId
+from breakeven.errors.serving import NotAllowed, TooMany
+from breakeven.errors.storing import StoreFailed
 from breakeven.files import UnwritableFolder
 
 
@@ -32,7 +36,7 @@ class Plain:
             raise DeskDown("down")
         self.asked += [one.id for one in self.journal.unasked(requests)]
         for one in requests:
-            self.journal.note_task(one.id)
+            self.journal.note_task(one.id, asked=True)
 
     def answers(self, since):
         if self.is_down:
@@ -41,6 +45,8 @@ class Plain:
 
     def withdraw(self, ids):
         self.taken_back += ids
+        for id in ids:
+            self.journal.close_task(id)
 
     def read_hook(self, headers, body):
         return []
@@ -195,6 +201,22 @@ def test_what_was_answered_elsewhere_is_taken_back_and_what_was_answered_here_is
     assert len(desk.asked) == 2
 
 
+@pytest.mark.parametrize("told", ["here", "elsewhere"])
+def test_a_request_that_is_open_again_is_asked_again_and_answered_anew(told):
+    learner, desk = algorithm1(label_cost=1.0, noise_std=1.0), Plain()
+    id = learner.decide("flu").id
+    sync = DeskSync(desk, learner, lambda: requests_of(learner))
+    sync.once()
+    desk.says(id, "ann", 3.0) if told == "here" else learner.tell(id, 3.0)
+    sync.once()
+    learner.reopen(id)
+    assert sync.once().asked == 1
+    assert desk.asked == ([id] if told == "here" else [id, id])  # a task that was taken back is made anew
+    desk.says(id, "ben", 5.0)
+    assert sync.once().told == 1
+    assert learner.state.book.find(id).y == 5.0
+
+
 def test_requests_are_plain_data():
     learner = algorithm1(label_cost=1.0, noise_std=1.0)
     learner.decide(("flu", 3), id="7")
@@ -213,6 +235,62 @@ def test_an_answer_that_cannot_be_used_is_reported_and_the_rest_goes_on():
     assert report.refused == ["id: expected an arrival whose label is awaited, got '8'"]
     assert verbs.calls == [("tell", "7", 4.0)]
     assert sync.once().refused == []
+
+
+@pytest.mark.parametrize("verb", ["correct", "withdraw"])
+def test_a_label_of_somebody_else_stays_theirs_and_the_rest_goes_on(verb):
+    desk, verbs, sync = synced()
+    desk.says("7", "ann", 3.0)
+    sync.once()
+    desk.says("7", "ann", 4.0) if verb == "correct" else desk.takes_back("7", "ann")
+    desk.says("8", "ann", 5.0)
+    verbs.failing = NotAllowed("label: expected one that you told, got one that ben told")
+    assert sync.once().refused == ["label: expected one that you told, got one that ben told"]
+    assert verbs.calls[1:] == [("tell", "8", 5.0)]
+
+
+def test_a_token_that_may_not_label_ends_the_sync_and_loses_nothing():
+    desk, verbs, sync = synced()
+    desk.says("7", "ann", 3.0)
+    verbs.failing = NotAllowed("token: expected one with the role label, got 'ann' with watch")
+    with pytest.raises(NotAllowed, match="with the role label"):
+        sync.once()
+    sync.once()
+    assert verbs.calls == [("tell", "7", 3.0)]
+
+
+@pytest.mark.parametrize("known", ["between", "before"])
+def test_a_label_that_was_refused_can_be_mended(known):
+    desk, verbs, sync = synced()
+    desk.says("7", "ann", 389.0)
+    verbs.failing = InvalidInput("y: expected a number of at most 50, got 389")
+    if known == "between":
+        assert len(sync.once().refused) == 1
+    desk.says("7", "ann", 38.9)
+    sync.once()
+    desk.says("7", "ann", 38.8)
+    sync.once()
+    assert verbs.calls == [("tell", "7", 38.9), ("correct", "7", 38.8)]
+
+
+@pytest.mark.parametrize("known", ["between", "before"])
+def test_a_label_that_was_refused_and_taken_back_leaves_the_request_open(known):
+    desk, verbs, sync = synced()
+    desk.says("7", "ann", 389.0)
+    verbs.failing = InvalidInput("y: expected a number of at most 50, got 389")
+    if known == "between":
+        sync.once()
+    desk.takes_back("7", "ann")
+    sync.once()
+    desk.says("7", "ben", 38.9)
+    sync.once()
+    assert verbs.calls == [("tell", "7", 38.9)]
+
+
+@pytest.mark.parametrize("error", [DeskDown("down"), StoreFailed("full"), TooMany("calls")], ids=repr)
+def test_what_passes_by_itself_is_tried_again(error):
+    assert is_down(error)
+    assert not is_down(NotAllowed("no"))
 
 
 def test_a_service_that_is_down_is_called_again_in_the_same_order():
@@ -433,6 +511,17 @@ def test_a_line_that_is_still_being_written_waits(tmp_path):
     with (tmp_path / "answers.jsonl").open("a") as file:
         file.write("5}\n")
     assert [(one.id, one.y) for one in desk.answers(cursor)[0]] == [("8", 45.0)]
+
+
+def test_a_csv_line_without_an_end_waits_until_nobody_writes_any_more(tmp_path):
+    desk, path = FolderDesk(tmp_path), tmp_path / "answers.csv"
+    path.write_text("id,y\n6,1\n7,38\n")
+    _, cursor = desk.answers(None)
+    path.write_text("id,y\n6,1\n7,3")
+    with pytest.raises(DeskDown, match=r"answers.csv: expected a last line with an end, got one st"):
+        desk.answers(cursor)
+    os.utime(path, (0, 0))
+    assert [(one.id, one.y) for one in desk.answers(cursor)[0]] == [("7", 3.0)]
 
 
 def test_an_answer_without_a_label_is_not_filled_in_yet(tmp_path):

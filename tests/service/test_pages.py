@@ -354,6 +354,17 @@ def test_history_is_filtered_and_leads_to_a_case(pages):
     assert "got &#39;nobody&#39;" in get(pages, "/streams/clinic/history/case?id=nobody", status=404).text
 
 
+def test_a_label_is_corrected_on_the_page_of_its_case(pages):
+    place = "/streams/clinic/history/case"
+    assert "The right label" not in get(pages, f"{place}?id=p1").text
+    post(pages, "/streams/clinic/desk/tell", {"id": "p1", "y": "38.5"}, name="ann")
+    assert "The right label" in get(pages, f"{place}?id=p1").text
+    assert "The right label" not in get(pages, f"{place}?id=p1", "eve").text
+    assert "expected a number" in post(pages, place, {"id": "p1", "y": "warm"}, status=422).text
+    answer = post(pages, place, {"id": "p1", "y": "37,5"}, status=303)
+    assert "Corrected to 37.5 °C" in get(pages, answer.headers["location"]).text
+
+
 def test_the_board_shows_where_the_stream_stands(pages):
     text = get(pages, "/streams/clinic/board", "eve").text
     for words in (
@@ -367,3 +378,11 @@ def test_the_board_shows_where_the_stream_stands(pages):
     assert text.count("<table>") == 4
     post(pages, "/streams/clinic/desk/tell", {"id": "p1", "y": "38.5"}, name="ann")
     assert "Open requests</dt><dd>2" in get(pages, "/streams/clinic/board/now", "eve").text
+
+
+def test_a_stream_may_show_the_prediction_before_the_answer(pages):
+    config = ALL_WANTED | {"desk": {"reveal": "before"}}
+    pages("PUT", "", config, stream="open", headers=bearer(pages), status=201)
+    pages("POST", "arrivals", {"row": "flu", "id": "a"}, stream="open", headers=bearer(pages))
+    part = post(pages, "/streams/open/desk/next", name="ann").text
+    assert "Predicted: 0 °C. Label it: everything is labelled." in part

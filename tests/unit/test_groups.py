@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from breakeven import GaussianProcess, Learner, Threshold, TypeMeans
+from breakeven import Always, GaussianProcess, Learner, Threshold, TypeMeans, TypeShares
 from breakeven.engines import ArrivalRows, GroupSetup, LabelRows, fold, open_group
 from breakeven.engines.group_state import GROUP_MARK
 from breakeven.errors import InvalidInput, SnapshotError
@@ -116,6 +116,22 @@ def test_early_labels_are_kept_in_bounds():
         assert (counts.early, counts.forgotten) == (4, 2)
         state, _, _ = fold(setup, state, ArrivalRows([1] * 4, [1, 2, 3, 4], [0, 1, 2, 3], [1, 2, 3, 4]))
         assert open_group(setup, state).learners()[1].belief.labels <= 2
+
+
+def test_an_early_label_that_cannot_be_right_is_counted_and_holds_nothing_up():
+    setup = GroupSetup.of(Learner(TypeShares(), Always(), label_cost=0.5))
+    state, _, counts = fold(setup, None, labels=LabelRows([1, 1], [1, 2], [0.3, 1.0]))
+    assert counts.early == 2
+    state, _, counts = fold(setup, state, ArrivalRows([1, 1], [1, 2], ["flu", "flu"], [1, 2]))
+    assert (counts.decided, counts.label_faults) == (2, 1)
+    assert open_group(setup, state).learners()[1].belief.labels == 1
+
+
+def test_an_early_label_meets_its_arrival_whether_its_id_is_text_or_a_number():
+    setup = SETUPS["learners"]
+    state, _, _ = fold(setup, None, labels=LabelRows([1], ["1"], [1.0]))
+    state, _, _ = fold(setup, state, ArrivalRows([1], [1], ["flu"], [1]))
+    assert open_group(setup, state).learners()[1].belief.labels == 1
 
 
 def test_nothing_is_folded_into_nothing(setup):

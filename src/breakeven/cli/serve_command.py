@@ -74,6 +74,7 @@ def serve(
     """
     from msgspec.structs import replace
 
+    from breakeven.errors.addresses import without_password
     from breakeven.service.server import ServeSettings, read_settings
     from breakeven.service.server import serve as serve_until_stopped
 
@@ -81,10 +82,11 @@ def serve(
     folder = TemporaryDirectory(prefix="breakeven-") if demo and store is None else nullcontext()
 
     def begun(address: str) -> None:
+        shown = without_password(settings.store)
         if as_json:
-            print_json({"address": address, "store": settings.store})
+            print_json({"address": address, "store": shown})
         else:
-            print(f"serving {as_line(settings.store)} at {address} (Ctrl-C stops)", flush=True)
+            print(f"serving {as_line(shown)} at {address} (Ctrl-C stops)", flush=True)
             if demo:
                 print(f"label parcels at {address}/streams/parcels/desk", flush=True)
                 print(f"watch the bill at {address}/streams/parcels/board", flush=True)

@@ -23,6 +23,7 @@ from breakeven.store.export import defused
 FolderForm = Literal["csv", "jsonl"]
 JOURNAL_FILE = "journal.db"
 FILES_SEEN = "files of answers"  # in the journal
+SETTLED_AFTER = 5.0  # seconds after which a last line without an end counts as written
 SAID_SO = {"skipped": "skipped", "skip": "skipped", "deleted": "deleted"}
 
 
@@ -59,7 +60,7 @@ class FolderDesk:
         self._write(rows)
         with self._journal.writing():
             for one in new:
-                self._journal.note_task(one.id)
+                self._journal.note_task(one.id, asked=True)
 
     def withdraw(self, ids: Sequence[str]) -> None:
         """Remove requests from the file."""
@@ -142,12 +143,20 @@ class FolderDesk:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a file, counted from 1; a line that is still being written has no end yet, and is left."""
+    """The rows of a file, counted from 1; a line that is still being written has no end yet, and waits.
+
+    Some programs end no last line: of a CSV file that nobody has touched for some seconds it counts. What
+    such a line said before is not known meanwhile, so the whole file waits.
+    """
     try:
-        text = path.read_text("utf-8-sig")
+        text, age = path.read_text("utf-8-sig"), time.time() - path.stat().st_mtime
     except (OSError, UnicodeDecodeError) as error:
         raise DeskDown(f"{path}: cannot be read ({error}); it is read again later") from error
     if path.suffix == ".csv":
+        if not text.endswith(("\n", "\r")) and abs(age) < SETTLED_AFTER:
+            raise DeskDown(
+                f"{path}: expected a last line with an end, got one still written; read again later"
+            )
         yield from enumerate(csv.DictReader(io.StringIO(text, newline="")), start=1)
         return
     whole = text[: text.rfind("\n") + 1]

@@ -97,20 +97,22 @@ class Journal:
             self._db.execute(old, [len(beginning), beginning, before])
 
     def unasked(self, requests: Iterable[DeskRequest]) -> list[DeskRequest]:
-        """Those without a task, each once."""
+        """Those without a task, or whose task was closed, each once."""
         found: dict[str, DeskRequest] = {}
         with self._lock:
             for one in requests:
-                row = self._db.execute("SELECT 1 FROM task WHERE id = ?", [one.id]).fetchone()
+                row = self._db.execute("SELECT 1 FROM task WHERE id = ? AND open", [one.id]).fetchone()
                 if row is None:
                     found.setdefault(one.id, one)
         return list(found.values())
 
-    def note_task(self, id: str, place: str = "") -> None:
-        """A request has a task; `place` is what the desk calls it."""
+    def note_task(self, id: str, place: str = "", *, asked: bool = False) -> None:
+        """A request has a task; `place` is what the desk calls it. One that is `asked` now is open again."""
         with self.writing():
             self._db.execute("INSERT OR IGNORE INTO task VALUES (?, ?, 1)", [id, place])
             self._db.execute("UPDATE task SET place = ? WHERE id = ? AND place != ?", [place, id, place])
+            if asked:
+                self._db.execute("UPDATE task SET open = 1 WHERE id = ?", [id])
 
     def id_at(self, place: str) -> str | None:
         """The request of a task."""

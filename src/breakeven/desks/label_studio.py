@@ -80,7 +80,7 @@ class LabelStudio:
         numbers = made.get("task_ids") or [""] * len(tasks)
         with self._journal.writing():
             for one, place in zip(requests, numbers, strict=True):
-                self._journal.note_task(one.id, str(place))
+                self._journal.note_task(one.id, str(place), asked=True)
             self._expect_more(len(tasks))
 
     def _note_tasks(self, ids: Sequence[str]) -> None:
@@ -89,7 +89,7 @@ class LabelStudio:
         for task in self._tasks({"conjunction": "or", "items": items}, include="id,data"):
             id = _request_of(task)
             if id is not None:
-                self._journal.note_task(id, str(task["id"]))
+                self._journal.note_task(id, str(task["id"]), asked=True)
 
     def withdraw(self, ids: Sequence[str]) -> None:
         """Delete tasks that nobody has answered."""

@@ -73,7 +73,7 @@ class SignedWebhook:
         self._send({"ask": asked})
         with self._journal.writing():
             for one in new:
-                self._journal.note_task(one.id)
+                self._journal.note_task(one.id, asked=True)
 
     def withdraw(self, ids: Sequence[str]) -> None:
         """Say that these need no answer any more."""

@@ -18,7 +18,8 @@ from breakeven.desks.interface import DeskAnswer, DeskDown, DeskRequest, Labelli
 from breakeven.desks.journal import opened
 from breakeven.errors import BreakevenError, ConflictingLabel, InvalidInput, UnknownId
 from breakeven.errors.expect import refuse
-from breakeven.errors.serving import HeldByAnother, NotReady, TooMany, UnknownPlace
+from breakeven.errors.serving import HeldByAnother, NotAllowed, UnknownPlace
+from breakeven.errors.statuses import ending_of
 from breakeven.learner import Learner
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,8 @@ CREATE TABLE IF NOT EXISTS due
 """
 POSTPONED = (HeldByAnother, UnknownPlace)  # a path that the service does not take: an id with a slash in it
 REFUSALS = (UnknownId, ConflictingLabel, InvalidInput)  # what no repetition will change
+TRY_LATER = (429, 503)  # the statuses of what passes by itself
+NEXT_DUE = "SELECT number, verb, id, y, labeller FROM due WHERE number > ? ORDER BY number LIMIT 1"
 
 Waiting = Callable[[], Iterable[DeskRequest]]
 """Gives the requests that are open now."""
@@ -168,26 +171,43 @@ class DeskSync:
 
         Where one cannot be called now, those for the same request behind it wait, too.
         """
-        query = "SELECT number, verb, id, y, labeller FROM due ORDER BY number"
         waiting: set[str] = set()
-        for number, *words in self._db.execute(query).fetchall():
-            step = VerbCall(*words)
+        number = 0
+        while (row := self._db.execute(NEXT_DUE, [number]).fetchone()) is not None:
+            number, step = row[0], VerbCall(*row[1:])
             if step.id in waiting:
                 continue
             try:
                 self._call(step)
-            except REFUSALS as error:
-                report.refused.append(str(error))
-                logger.warning("not used: %s", error)
             except POSTPONED as error:
                 report.postponed.append(str(error))
                 waiting.add(step.id)
                 continue
+            except (*REFUSALS, NotAllowed) as error:
+                if isinstance(error, NotAllowed) and step.verb == "tell":
+                    raise  # the token may not label at all
+                report.refused.append(str(error))
+                logger.warning("not used: %s", error)
+                refused = True
             else:
                 done = {"tell": "told", "correct": "corrected", "withdraw": "withdrawn"}[step.verb]
                 setattr(report, done, getattr(report, done) + 1)
+                refused = False
             with self._writing():
                 self._db.execute("DELETE FROM due WHERE number = ?", [number])
+                if refused and step.verb == "tell":
+                    self._untell(step.id)
+
+    def _untell(self, id: str) -> None:
+        """A label was refused: what follows it begins anew, so that a better one can still be told."""
+        row = self._db.execute("SELECT number, verb FROM due WHERE id = ? ORDER BY number", [id]).fetchone()
+        if row is not None and row[1] == "correct":
+            self._db.execute("UPDATE due SET verb = 'tell' WHERE number = ?", [row[0]])
+            return
+        if row is not None and row[1] == "withdraw":  # of a label that was never told
+            self._db.execute("DELETE FROM due WHERE number = ?", [row[0]])
+        if self._db.execute("SELECT 1 FROM due WHERE id = ?", [id]).fetchone() is None:
+            self._db.execute("DELETE FROM told WHERE id = ?", [id])
 
     def _call(self, step: VerbCall) -> None:
         match step.verb:
@@ -204,14 +224,20 @@ class DeskSync:
     # -- requests --------------------------------------------------------------------------------
 
     def _ask(self, report: SyncReport) -> None:
-        """Ask what is open and not asked yet; take back what was answered or withdrawn elsewhere."""
+        """Ask what is open and not asked yet, or open again; take back what was closed elsewhere.
+
+        What is open again begins anew: answers from before do not count any more.
+        """
         waiting = {request.id: request for request in self._waiting()}
         asked = dict(self._db.execute("SELECT id, open FROM asked").fetchall())
-        new = [request for id, request in waiting.items() if id not in asked]
+        new = [request for id, request in waiting.items() if not asked.get(id)]
         if new:
             self._desk.ask(new)
+            again = [[one.id] for one in new if one.id in asked]
             with self._writing():
-                self._db.executemany("INSERT OR IGNORE INTO asked VALUES (?, 1)", [[one.id] for one in new])
+                self._db.executemany("DELETE FROM said WHERE id = ?", again)
+                self._db.executemany("DELETE FROM told WHERE id = ?", again)
+                self._db.executemany("INSERT OR REPLACE INTO asked VALUES (?, 1)", [[one.id] for one in new])
             report.asked = len(new)
         answered = {id for (id,) in self._db.execute("SELECT id FROM told").fetchall()}
         over = [id for id, open in asked.items() if open and id not in waiting]
@@ -253,5 +279,5 @@ def _plain(x: Any) -> Any:
 
 
 def is_down(error: BreakevenError) -> bool:
-    """Whether it is worth trying again later: a desk or a service that cannot be reached."""
-    return isinstance(error, ConnectionError | TimeoutError | NotReady | TooMany)
+    """Whether it is worth trying again later: a desk or a service that cannot be reached, or cannot now."""
+    return isinstance(error, ConnectionError | TimeoutError) or ending_of(error).status in TRY_LATER

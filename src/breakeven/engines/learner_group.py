@@ -24,7 +24,7 @@ class LearnerGroup:
     def __init__(self, setup: GroupSetup, content: GroupContent | None) -> None:
         self._setup = setup
         self._blobs = {key: (blob, last) for key, blob, last in content.learners} if content else {}
-        self._early = {(key, id): y for key, id, y in content.early} if content else {}
+        self._early = {(key, str(id)): y for key, id, y in content.early} if content else {}
         self._open: dict[Any, KeptKey] = {}
 
     def dump(self) -> bytes:
@@ -33,7 +33,9 @@ class LearnerGroup:
             self._blobs[key] = one.learner.snapshot(), one.last
         self._open = {}
         learners = [(key, blob, last) for key, (blob, last) in self._blobs.items()]
-        early = [(key, id, y) for (key, id), y in self._early.items()]
+        early: list[tuple[int | str, int | str, float]] = [
+            (key, id, y) for (key, id), y in self._early.items()
+        ]
         return sealed(GroupContent(self._setup.config, learners=learners, early=early))
 
     def learners(self) -> dict[Any, Learner]:
@@ -94,7 +96,7 @@ class LearnerGroup:
         return "told"
 
     def _park(self, key: Any, id: Any, y: float) -> str:
-        before = self._early.setdefault((key, id), y)
+        before = self._early.setdefault((key, str(id)), y)
         if before != y:
             return "conflicting"
         return "early"
@@ -131,12 +133,15 @@ class LearnerGroup:
             kept, order = self._kept(key), read.order[place].item()
             counts["out_of_order"] += kept.last is not None and order < kept.last
             kept.last = order if kept.last is None else max(order, kept.last)
-            if (y := self._early.pop((key, id), None)) is not None:
+            if (y := self._early.pop((key, str(id)), None)) is not None:
                 asked.setdefault(key, []).append((decision, y))
         for key, waiting in asked.items():
             for decision, y in waiting:
                 if decision.wants_label:
-                    self._kept(key).learner.tell(decision.id, y)
+                    try:
+                        self._kept(key).learner.tell(decision.id, y)
+                    except BreakevenError:
+                        counts["label_faults"] += 1
         counts["faults"] = int((~read.faults.sound).sum())
         return answers
 

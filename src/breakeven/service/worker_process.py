@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from breakeven.errors.serving import ServiceError
 
-Made = TypeVar("Made")
+Returned = TypeVar("Returned")
 
 START_WORKER = "import sys; sys.path[:] = {path!r}; from breakeven.service.worker_process import work; work()"
 ONE_BLAS_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -42,7 +42,7 @@ class WorkerProcess:
         self._ended = False
         self.starts = 0
 
-    async def run(self, function: Callable[..., Made], *given: Any) -> Made:
+    async def run(self, function: Callable[..., Returned], *given: Any) -> Returned:
         """What a function of a module gives, done over there; raises `WorkerLost` or `WorkFailed`."""
         return await asyncio.to_thread(self._ask, function, given)
 
@@ -56,7 +56,7 @@ class WorkerProcess:
             if self._process is not None:
                 self._clear_away(self._process)
 
-    def _ask(self, function: Callable[..., Made], given: tuple[Any, ...]) -> Made:
+    def _ask(self, function: Callable[..., Returned], given: tuple[Any, ...]) -> Returned:
         with self._turn:
             process = self._running()
             assert process.stdin is not None
@@ -77,7 +77,7 @@ class WorkerProcess:
                 timer.cancel()
         if not done:
             raise WorkFailed(f"{function.__name__}: {found}")
-        answer: Made = found
+        answer: Returned = found
         return answer
 
     def _running(self) -> "subprocess.Popen[bytes]":

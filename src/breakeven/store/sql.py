@@ -40,6 +40,7 @@ class SqlStore(ABC):
 
     dialect: Dialect
     slot = "?"  # what stands for a value in a statement
+    by_index = ""  # how to say which index to use, where the database would take the whole log instead
 
     def __init__(self, name: str, address: str) -> None:
         self.name, self.address = name, address
@@ -285,7 +286,8 @@ class SqlStore(ABC):
 
     def beside(self, stream: int) -> list[LogEntry]:
         """The entries of kinds that are no events of a learner."""
-        sql = f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND {NO_LEARNERS_KIND} ORDER BY seq"
+        table = f"entry{self.by_index.format('beside')}"
+        sql = f"SELECT {ENTRY_FIELDS} FROM {table} WHERE stream = ? AND {NO_LEARNERS_KIND} ORDER BY seq"
         with self._reading() as connection:
             return [LogEntry(*row) for row in self._rows(connection, sql, stream)]
 

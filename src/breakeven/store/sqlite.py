@@ -52,7 +52,7 @@ class SqliteStore(SqlStore):
     1
     """
 
-    dialect = SQLITE_WORDS
+    dialect, by_index = SQLITE_WORDS, " INDEXED BY {}"
 
     def __init__(self, path: Path | str, access: OpenFor = "write") -> None:
         path = Path(path)

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from breakeven.ledger import Ledger
+from breakeven.service.alarms import alarms_of
 from breakeven.service.handlers import stream_handlers
 from breakeven.service.live_stream import Folded, LiveStream
 from breakeven.service.pages.desk_page import unit_of_label
@@ -45,6 +45,7 @@ async def _values(visit: Visit) -> dict[str, Any]:
             "currency": now.config.currency,
             "words": str(found),
             "deadline": now.config.deadline,
+            "alarms": [one.words for one in alarms_of(live, now)],
         }
 
     values, as_of = await live.look("board", work)
@@ -56,25 +57,11 @@ async def _values(visit: Visit) -> dict[str, Any]:
     share = 100.0 * asked / len(arrivals) if arrivals else None
     return values | {
         "charts": charts,
-        "alarms": alarms_of(values["ledger"]),
         "as_of": as_of,
         "pace": pace_of(len(arrivals), span),
         "share": share,
         "state": live.state,
     }
-
-
-def alarms_of(ledger: Ledger) -> list[str]:
-    """What is wrong with a stream, in sentences."""
-    found, standing, audit = [], ledger.standing, ledger.audit
-    if standing is not None and standing.state != "consistent":
-        found.append(
-            f"The belief is {standing.words}: {standing.tests:,} labels tested it, "
-            f"and the evidence against it is {shown_amount(standing.evidence)}."
-        )
-    if audit is not None and audit.exceeded:
-        found.append(f"{audit.exceeded:,} audited errors are larger than the bound that was declared.")
-    return found
 
 
 def pace_of(count: int, seconds: float) -> str:

@@ -123,7 +123,7 @@ async def tell(visit: Visit) -> Page:
     """Tell a label, and say how it lies to what was expected."""
     now = visit.live.ready
     body = LabelCall(
-        _label(now.columns, visit.form.get("y", "")),
+        label_value(now.columns, visit.form.get("y", "")),
         visit.form.get("labeller") or None,
         flag(visit.form, "sure"),
     )
@@ -148,7 +148,7 @@ def told_values(answer: LabelAnswer, config: StreamConfig, columns: Columns | No
     }  # fmt: skip
 
 
-def _label(columns: Columns | None, words: str) -> LabelValue:
+def label_value(columns: Columns | None, words: str) -> LabelValue:
     """What somebody wrote, or the button they pressed, as a label."""
     words = words.strip()
     if not words:

@@ -9,13 +9,14 @@ from msgspec import Struct
 from breakeven.errors import BreakevenError, expect
 from breakeven.errors.serving import Malformed
 from breakeven.folding import EVENT_KINDS, event_of
-from breakeven.service.handlers import arrival_handlers
+from breakeven.service.handlers import arrival_handlers, desk_handlers
 from breakeven.service.live_stream import Folded, LiveStream
-from breakeven.service.pages.desk_page import facts_of, unit_of_label
+from breakeven.service.pages.desk_page import facts_of, label_value, unit_of_label
 from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
 from breakeven.service.pages.rendering import shown_amount
 from breakeven.store import LogEntry
 from breakeven.values import AnyEvent, Arrived, Corrected, Fitted, Learnt, Refuted, Told, Withdrawn
+from breakeven.wire.requests import CorrectCall
 
 ENTRIES_SHOWN = 50
 READ_AT_ONCE, MOST_READ = 1000, 50_000  # entries looked through for a page
@@ -128,9 +129,24 @@ def words_of(entry: LogEntry, unit: str) -> str:
     }.get(entry.kind, entry.kind)
 
 
+async def correct(visit: Visit) -> Page | Elsewhere:
+    """Correct a label that was told, or say what is wrong with the correction."""
+    id, now = visit.form.get("id", ""), visit.live.ready
+    try:
+        body = CorrectCall(label_value(now.columns, visit.form.get("y", "")))
+        await desk_handlers.correct(visit.call(body, id=id))
+    except BreakevenError as error:
+        return await _case(visit, id, str(error))
+    return Elsewhere(address("streams", visit.live.name, "history", "case", id=id))
+
+
 async def case(visit: Visit) -> Page:
     """One arrival: its row, its decision and why, and all that came of it."""
-    id, live = visit.query.get("id", ""), visit.live
+    return await _case(visit, visit.query.get("id", ""))
+
+
+async def _case(visit: Visit, id: str, problem: str = "") -> Page:
+    live = visit.live
     answer = await arrival_handlers.arrival(visit.call(id=id))
 
     def work(now: Folded) -> list[str]:
@@ -152,5 +168,7 @@ async def case(visit: Visit) -> Page:
         "lines": [HistoryLineShown(one, words_of(one, unit)) for one in came],
         "unit": unit,
         "currency": now.config.currency,
+        "yes_no": answer.decision.prediction.probability is not None,
+        "problem": problem,
     }
-    return Page("case.html", values)
+    return Page("case.html", values, 422 if problem else 200)

@@ -49,6 +49,7 @@ PAGE_ROUTES = (
     PageRoute("GET", f"{ONE}/board/now", board_page.board_now, ("watch",), part=True),
     PageRoute("GET", f"{ONE}/history", history_page.history, ("watch",)),
     PageRoute("GET", f"{ONE}/history/case", history_page.case, ("watch",)),
+    PageRoute("POST", f"{ONE}/history/case", history_page.correct, ("label",)),
     PageRoute("GET", f"{ONE}/settings", settings_page.settings, ("administer",)),
     PageRoute("POST", f"{ONE}/settings", settings_page.change, ("administer",)),
     PageRoute("GET", f"{ONE}/labels", settings_page.labels, ("label",)),

@@ -8,7 +8,6 @@ from msgspec import Struct
 from breakeven.errors import BreakevenError, InvalidInput, expect
 from breakeven.service.handlers import stream_handlers
 from breakeven.service.live_stream import Folded, LiveStream
-from breakeven.service.pages.board_page import alarms_of
 from breakeven.service.pages.forms import number, text, whole
 from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
 from breakeven.wire.stream_setup import ColumnSetup, ColumnsSetup, FeatureSetup, StreamConfig, StreamLine
@@ -23,11 +22,10 @@ FIRST_LABELS = 20  # of types, all bought, which say how far labels scatter
 
 
 class StreamGlance(Struct, frozen=True):
-    """A stream in the list: its line, what labelling everyone would have cost, and what is wrong."""
+    """A stream in the list: its line, and what labelling everyone would have cost."""
 
     line: StreamLine
     everyone: float | None
-    alarms: list[str]
 
 
 async def streams(visit: Visit) -> Page:
@@ -37,15 +35,15 @@ async def streams(visit: Visit) -> Page:
 
 
 async def _glance(live: LiveStream) -> StreamGlance:
-    def work(now: Folded) -> tuple[float, list[str]]:
-        return now.learner.rounds * now.learner.label_cost, alarms_of(now.learner.ledger)
+    def work(now: Folded) -> float:
+        return now.learner.rounds * now.learner.label_cost
 
     line = await stream_handlers.line_of(live)
     try:
-        (everyone, alarms), _ = await live.look("glance", work)
+        everyone, _ = await live.look("glance", work)
     except BreakevenError:
-        return StreamGlance(line, None, [])
-    return StreamGlance(line, everyone, alarms)
+        return StreamGlance(line, None)
+    return StreamGlance(line, everyone)
 
 
 # -- making one ----------------------------------------------------------------------------------------

@@ -1,0 +1,65 @@
+"""What the board draws: read from the end of the log, and true to where the stream stands."""
+
+import pytest
+
+from breakeven.service import stream_series
+from breakeven.service.stream_series import StreamSeries, course_of, rate_of
+from tests.service.samples import ALL_WANTED
+
+
+@pytest.fixture
+def busy(served):
+    """A stream with 30 arrivals, all wanted, of which ten were told, five withdrawn, and one taken back."""
+    served("PUT", "", ALL_WANTED, status=201)
+    for i in range(30):
+        served("POST", "arrivals", {"row": "flu", "id": str(i)})
+        served.clock.go_on(60.0)
+    for i in range(10):
+        served("POST", f"requests/{i}/label", {"y": 38.0})
+    for i in range(10, 15):
+        served("POST", f"requests/{i}/withdraw", {"charged": i == 10})
+    served("POST", "requests/0/reopen")
+    return served
+
+
+def course(served, series):
+    live = served.live()
+    now, ledger = live.ready, live.ready.learner.ledger
+    return course_of(list(series.steps), ledger.label_spend, 60.0, len(now.desk), served.clock.now())
+
+
+def test_the_course_of_a_whole_log_begins_at_nothing(busy):
+    series = StreamSeries(busy.store, busy.live().number)
+    series.read(busy.live().written)
+    found = course(busy, series)
+    assert (found.spend[0], found.everyone[0], found.open[0]) == (2.0, 2.0, 1)
+    assert (found.spend[-1], found.everyone[-1], found.open[-1]) == (52.0, 60.0, 16)
+    assert found.at == sorted(found.at)
+    assert max(found.spend) == 60.0
+
+
+def test_the_end_of_a_log_is_enough_and_is_read_on(busy, monkeypatch):
+    whole = StreamSeries(busy.store, busy.live().number)
+    whole.read(busy.live().written)
+    monkeypatch.setattr(stream_series, "LAST_ENTRIES", 40)
+    part = StreamSeries(busy.store, busy.live().number)
+    part.read(30)
+    part.read(busy.live().written)
+    assert len(part.steps) == 40
+    a, b = course(busy, whole), course(busy, part)
+    assert (b.spend, b.open, b.everyone) == (a.spend[-41:], a.open[-41:], a.everyone[-41:])
+
+
+def test_a_log_that_was_rewritten_is_read_anew(busy):
+    series = StreamSeries(busy.store, busy.live().number)
+    series.read(40)
+    series.read(20)
+    assert len(series.steps) == 19
+
+
+def test_the_rate_is_the_share_of_the_last_arrivals(busy):
+    series = StreamSeries(busy.store, busy.live().number)
+    series.read(busy.live().written)
+    times, rate = rate_of(list(series.steps))
+    assert set(rate) == {100.0}
+    assert len(times) == len(rate) == 25
