@@ -1,10 +1,12 @@
 """Arrivals over HTTP: decided once, answered again, all or none, and on disk before the answer."""
 
 import asyncio
+import threading
 
 import pytest
 
 from breakeven import Learner
+from breakeven.errors.serving import NotReady
 from breakeven.folding import fold_stream
 from breakeven.store import StoreFailed
 from breakeven.testing import MemoryStore
@@ -156,6 +158,20 @@ def test_open_requests_are_limited(served):
     served("POST", "arrivals", {"row": "flu", "id": "a"})  # a repeat needs no room
 
 
+def test_a_batch_does_not_pass_the_limit_of_open_requests(served):
+    served("PUT", "", ALL_WANTED | {"open_requests": 3}, status=201)
+    batch = [{"row": "flu", "id": id} for id in "abcd"]
+    problem = served("POST", "arrivals", batch, status=429)
+    assert (
+        "expected at most 3 arrivals at once, as 0 requests are open and at most 3 may be, got 4"
+        in (problem["detail"])
+    )
+    served("POST", "arrivals", [{"row": "flu"} for _ in batch], status=429)
+    served("POST", "arrivals", batch[:2])
+    served("POST", "arrivals", batch[:3])  # of which one is new
+    assert served("GET", "requests")["open"] == 3
+
+
 # -- what goes wrong ---------------------------------------------------------------------------------
 
 
@@ -173,6 +189,69 @@ def test_a_write_that_fails_is_answered_503_and_the_stream_is_read_anew(serving)
         assert served.live().state == "ready"
         assert served.live().ready.learner.rounds == 1
         assert served("POST", "arrivals", {"row": "flu", "id": "b"})["entry"] == 3
+
+
+def test_work_that_outlives_a_failed_write_is_not_kept(serving, monkeypatch):
+    store, may_fail, may_end = MemoryStore(), threading.Event(), threading.Event()
+    with serving(store) as served:
+        served("PUT", "", TYPES, status=201)
+        live = served.live()
+        live._pace |= {"slowly": 1.0, "look": 1.0}
+        before = live.ready
+
+        def failing(entries):
+            may_fail.wait(10)
+            raise StoreFailed("disk: full")
+
+        def slowly(now):
+            may_end.wait(10)
+            return now.learner.decide("flu", id="b")
+
+        async def all_at_once():
+            append = store.append
+            monkeypatch.setattr(store, "append", failing)
+            first = asyncio.ensure_future(live.change("me", "decide", lambda now: now.learner.decide("flu")))
+            second = asyncio.ensure_future(live.change("me", "slowly", slowly))
+            while not live._turn.locked():
+                await asyncio.sleep(0.001)
+            await asyncio.sleep(0.01)  # it is in its thread
+            may_fail.set()
+            with pytest.raises(NotReady, match="nothing was kept of this call"):
+                await first
+            monkeypatch.setattr(store, "append", append)
+            await live.settled()
+            assert live.ready is not before
+            may_end.set()
+            with pytest.raises(NotReady, match="something before it could not be written; try again"):
+                await second
+
+        served.run(all_at_once())
+        assert served("POST", "arrivals", {"row": "flu", "id": "b"})["entry"] == 2
+        assert fold_stream(store, live.stored).snapshot() == live.ready.learner.snapshot()
+
+
+def test_a_stream_that_is_read_twice_at_once_goes_on_with_the_first(clinic):
+    live = clinic.live()
+
+    async def twice():
+        live._folded = None
+        await asyncio.gather(live.read(), live.read())
+        first = live.ready
+        await live.change("me", "decide", lambda now: now.learner.decide("flu", id="a"))
+        await live.read()  # as one that began earlier
+        assert live.ready is first
+
+    clinic.run(twice())
+    assert clinic("POST", "arrivals", {"row": "flu", "id": "b"})["entry"] == 3
+
+
+def test_many_at_once_go_to_a_thread_before_anybody_knows_how_long_they_take(clinic):
+    live, threads = clinic.live(), []
+    live._pace.clear()
+    for count in (2, 51):
+        clinic.run(live.look("odd", lambda now: threads.append(threading.current_thread()), count))
+        live._pace.clear()
+    assert [one is threading.main_thread() for one in threads] == [True, False]
 
 
 def test_a_repeat_waits_for_the_entry_of_the_first(clinic):

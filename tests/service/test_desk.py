@@ -1,5 +1,6 @@
 """The desk: who gets which request, leases that end, skips, deadlines, and what a labeller may not see."""
 
+import asyncio
 from base64 import urlsafe_b64decode
 
 import pytest
@@ -33,6 +34,7 @@ def people(served, clock):
             method, path, body, status=status, headers=headers[name] | more.pop("headers", {}), **more
         )
 
+    ask.headers = headers
     return ask
 
 
@@ -245,3 +247,23 @@ def test_many_labels_leave_out_what_others_hold(people):
         assert [one["result"] for one in found["results"]] == ["refused", "told"]
         assert "which ann holds until" in found["results"][0]["detail"]
     assert people("ann", "POST", "labels", lines[:1])["told"] == 1
+
+
+def test_a_label_that_comes_while_somebody_withdraws_is_not_theirs_to_withdraw(people, served):
+    live = served.live()
+
+    async def race():
+        async with live._turn:  # somebody is at work: both wait for their turn
+            waiting = [
+                asyncio.ensure_future(
+                    served.client.post(
+                        f"/v1/streams/clinic/requests/a/{verb}", json=body, headers=people.headers[name]
+                    )
+                )
+                for name, verb, body in (("ben", "label", {"y": 1.0}), ("ann", "withdraw", {}))
+            ]
+            await asyncio.sleep(0.02)
+        return [one.status_code for one in await asyncio.gather(*waiting)]
+
+    assert served.run(race()) == [200, 403]
+    assert people("root", "GET", "arrivals/a")["standing"] == "told"

@@ -10,7 +10,7 @@ from breakeven.service.access import CallRates, ProxyLogIn
 from breakeven.service.access.proxies import People
 from breakeven.service.server import ServeSettings, check_bind, proxy_log_in
 from breakeven.store import StoredPerson
-from tests.service.samples import TYPES
+from tests.service.samples import ALL_WANTED, TYPES
 
 HEADER = "x-forwarded-user"
 
@@ -154,4 +154,38 @@ def test_a_body_that_does_not_end_is_given_up(monkeypatch):
         await asyncio.sleep(60)
 
     with pytest.raises(application.Malformed, match=r"expected all of it within 0\.01 seconds, got a part"):
+        asyncio.run(application.read_all(receive, 1000, {}))
+
+
+@pytest.mark.parametrize("first", [[], [{"type": "http.request", "body": b"id,y\na,12", "more_body": True}]])
+def test_half_a_body_changes_nothing_and_nobody_is_answered(served, first):
+    served("PUT", "", ALL_WANTED, status=201)
+    served("POST", "arrivals", {"row": "flu", "id": "a"})
+    messages, sent = [*first, {"type": "http.disconnect"}], []
+
+    async def receive():
+        return messages.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/v1/streams/clinic/labels",
+        "query_string": b"",
+        "headers": [(b"content-type", b"text/csv")],
+    }
+    served.run(served.app(scope, receive, send))
+    assert sent == []
+    assert served("GET", "requests")["open"] == 1
+
+
+def test_a_body_of_which_nothing_comes_is_given_up(monkeypatch):
+    monkeypatch.setattr(application, "BODY_SECONDS", 0.01)
+
+    async def receive():
+        await asyncio.sleep(60)
+
+    with pytest.raises(application.Malformed, match=r"expected all of it within 0\.01 seconds"):
         asyncio.run(application.read_all(receive, 1000, {}))

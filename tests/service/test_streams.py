@@ -5,15 +5,19 @@ import csv
 import io
 import json
 
+import msgspec
 import pytest
 
 from breakeven import Learner, Threshold, TypeMeans
 from breakeven.errors import InvalidInput
+from breakeven.folding import entry_of
 from breakeven.rows import Column, Columns, save_bill
 from breakeven.rows.bills import SUMMARY_FILE
+from breakeven.service.live_stream import LiveStream
 from breakeven.service.server import ServeSettings, add_bills, check_bind, read_settings
-from breakeven.service.setting_up import create_from_bill
+from breakeven.service.setting_up import create, create_from_bill
 from breakeven.store import open_store
+from breakeven.wire.stream_setup import StreamConfig
 from tests.service.samples import ALL_WANTED, PATIENTS, TYPES
 
 
@@ -70,6 +74,48 @@ def test_a_change_is_kept_over_a_restart(serving):
         assert config["labellers"] == {"mri": {"cost": 5.0, "noise_std": 0.1}}
         assert served("POST", "arrivals", {"row": "flu", "id": "b"})["labeller"] == "mri"
         served("PUT", "", TYPES)  # as it was made
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        (b"", "got one that was made without"),
+        (b'{"colour": "red"}', "expected a configuration that this ver"),
+    ],
+    ids=["none", "newer"],
+)
+def test_a_stream_that_cannot_be_read_leaves_the_others(serving, address, config, words):
+    store = open_store(address, "create")
+    learner = Learner(TypeMeans(noise_std=1.0), Threshold(), label_cost=5.0, name="surgery")
+    store.create_stream(
+        "surgery", config, 1.0, lambda number: [entry_of(learner.created, number, 1, by="me")]
+    )
+    create(store, "clinic", msgspec.convert(TYPES, StreamConfig), by="me")
+    with serving(store) as served:
+        assert served("POST", "arrivals", {"row": "flu", "id": "a"})["entry"] == 2
+        served("GET", "summary", stream="surgery", status=503)
+        served.run(served.live("surgery").settled())
+        assert served.live("surgery").state == "failed"
+        assert words in str(served.live("surgery").failure)
+
+
+def test_whatever_stops_the_reading_of_a_stream_stops_no_other(serving, address, monkeypatch):
+    store = open_store(address, "create")
+    for name in ("clinic", "second"):
+        create(store, name, msgspec.convert(TYPES, StreamConfig), by="me")
+    fold = LiveStream.fold
+
+    def broken(live):
+        if live.name == "clinic":
+            raise ZeroDivisionError("a bug")
+        return fold(live)
+
+    monkeypatch.setattr(LiveStream, "fold", broken)
+    with serving(store) as served:
+        assert {one.name: one.state for one in served.service.streams.values()} == {
+            "clinic": "failed",
+            "second": "ready",
+        }
 
 
 def test_a_closed_stream_is_readable_and_takes_no_more(clinic):

@@ -112,7 +112,7 @@ class AlarmWatch(Repeating):
 
         def work(now: Folded) -> None:
             for one in changes:
-                live.add(ALARMED, None, msgspec.json.encode(one))
+                now.add(ALARMED, None, msgspec.json.encode(one))
 
         _, entries = await live.change(WATCHER, "alarm", work)
         for one in changes:
@@ -138,7 +138,7 @@ class AlarmWatch(Repeating):
             self._failures, done = 0, NotifiedUpTo(pending[0].seq)
 
             def work(now: Folded, done: NotifiedUpTo = done) -> None:
-                live.add(NOTIFIED, None, msgspec.json.encode(done))
+                now.add(NOTIFIED, None, msgspec.json.encode(done))
 
             await live.change(WATCHER, "alarm", work)
             pending.pop(0)

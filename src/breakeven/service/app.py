@@ -14,6 +14,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as StarletteRequest
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -95,6 +96,8 @@ class Endpoint:
         try:
             call = await self._call(scope, receive)
             answer = await self._route.handler(call)
+        except ClientDisconnect:  # whoever hung up gets no answer, and half a body changes nothing
+            return
         except BreakevenError as error:
             await send_problem(send, error)
             return
@@ -223,30 +226,28 @@ def call_headers(scope: Scope) -> dict[bytes, bytes]:
 
 
 async def read_all(receive: Receive, most: int, headers: dict[bytes, bytes]) -> bytes:
-    """The whole body, unless it is too large or does not end."""
+    """The whole body, unless it is too large, does not end, or its sender hangs up."""
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and int(length) > most:
         raise _too_large(most)
-    message = await receive()
-    content: bytes = message.get("body", b"")
-    if not message.get("more_body") and len(content) <= most:
-        return content
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            return await _rest_of(receive, most, content, more=message.get("more_body", False))
+            return await _parts_of(receive, most)
     except TimeoutError as error:
         raise Malformed(f"body: expected all of it within {BODY_SECONDS:g} seconds, got a part") from error
 
 
-async def _rest_of(receive: Receive, most: int, content: bytes, *, more: bool) -> bytes:
-    parts, size = [content], len(content)
-    while more and size <= most:
+async def _parts_of(receive: Receive, most: int) -> bytes:
+    parts, size, more = list[bytes](), 0, True
+    while more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
         parts.append(message.get("body", b""))
         size += len(parts[-1])
+        if size > most:
+            raise _too_large(most)
         more = message.get("more_body", False)
-    if size > most:
-        raise _too_large(most)
     return b"".join(parts)
 
 

@@ -200,7 +200,8 @@ def rank_of(decision: Decision, key: bytes = b"") -> float:
 
     That is what the label would save, where the rule says so; else by how much the uncertainty is above the
     threshold. Labels drawn by lot are placed among those that are worth their cost, so that nobody can tell
-    them from their place; that place is drawn with a key, as anybody could work it out from the id. What a person or the warm-up asked for comes first.
+    them from their place; that place is drawn with a key, as anybody could work it out from the id. What a
+    person or the warm-up asked for comes first.
     """
     if decision.reason in BY_LOT:
         hashed = blake2b(decision.id.encode(errors="replace"), digest_size=4, key=key)

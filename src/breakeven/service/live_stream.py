@@ -34,10 +34,11 @@ from breakeven.wire import to_msgpack
 from breakeven.wire.stream_setup import StreamConfig, StreamState
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
+Result = TypeVar("Result")
 
 SLOW = 0.002  # seconds, from which on work goes to a thread
 SLOW_AT_FIRST = dict.fromkeys(("adopt", "fit_job", "checksum"), 1.0)  # seconds, until they are measured
+MANY = 50  # of a verb whose pace is not known yet, from which on it goes to a thread
 REMEMBERED = 0.2  # how much the last measurement of a verb counts
 DECIDING = ("decide", "decide_many")  # verbs
 SKIPPED = "Skipped"  # the kind of an entry that says that somebody skipped a request
@@ -57,6 +58,11 @@ class Folded(Struct):
     columns: Columns | None
     desk: Desk
     seq: int
+    fresh: list[Any] = []  # what happened in this turn: events of the learner, and what was added
+
+    def add(self, kind: str, id: str | None, body: bytes = b"") -> None:
+        """In a turn: add an entry that is no event of the learner."""
+        self.fresh.append(Aside(kind, id, body))
 
     @property
     def limit(self) -> int | None:
@@ -87,7 +93,6 @@ class LiveStream:
         self._folded: Folded | None = None
         self._folding: asyncio.Task[None] | None = None
         self._finding_ids: asyncio.Task[None] | None = None
-        self._fresh: list[Any] = []  # what happened in this turn: events, and what was added
         self._pace = dict(SLOW_AT_FIRST)  # seconds that one of a verb takes
         self.keeping = asyncio.Lock()  # of whoever keeps a snapshot, or rewrites what snapshots were made of
         self.rewrites = 0  # how often entries were changed: what was read before is of another log
@@ -173,21 +178,28 @@ class LiveStream:
 
     def take(self, folded: Folded) -> None:
         """Go on with what was read."""
-        folded.learner.listen(self._fresh.append)
-        self._fresh.clear()
+        folded.learner.listen(folded.fresh.append)
         self.seq = self.written = folded.seq
         self.progress, self.failure, self._folded = 1.0, None, folded
 
     async def read(self) -> None:
-        """Read the stream from its log, then let it be written again; on failure it stays as it was."""
-        loop = asyncio.get_running_loop()
+        """Read the stream from its log, then let it be written again; on failure it stays as it was.
+
+        Several may read at once: the first counts, unless the log was rewritten since it began.
+        """
+        loop, rewrites = asyncio.get_running_loop(), self.rewrites
         try:
             folded = await loop.run_in_executor(self._threads, self._fold_after_all)
             await loop.run_in_executor(self._threads, self._writer.resume, self.number)
         except BreakevenError as error:
             self.failure = error
             logger.error("stream %r cannot be read: %s", self.name, error)
+        except Exception as error:  # whatever is wrong with this one, the others are read
+            self.failure = error
+            logger.exception("stream %r cannot be read", self.name)
         else:
+            if self._folded is not None or self.rewrites != rewrites:
+                return
             self.take(folded)
             if not self.seen.complete:
                 self._finding_ids = loop.create_task(self._find_ids(self.seen))
@@ -234,31 +246,41 @@ class LiveStream:
     # -- turns -----------------------------------------------------------------------------------------
 
     async def change(
-        self, by: str, verb: str, work: Callable[[Folded], T], count: int = 1
-    ) -> tuple[T, list[LogEntry]]:
+        self,
+        by: str,
+        verb: str,
+        work: Callable[[Folded], Result],
+        count: int = 1,
+        *,
+        all_on_disk: bool = False,
+    ) -> tuple[Result, list[LogEntry]]:
         """Let `work` change the learner; returns once all that happened is on disk, with its entries.
 
         `verb` names the kind of work, and `count` how much of it there is: what takes long goes to a thread.
-        Where nothing happened, as with a call that repeats an earlier one, the earlier one is on disk.
+        Where nothing happened, as with a call that repeats an earlier one, the earlier one is on disk. With
+        `all_on_disk` the work begins once all that happened before is in the store, where it may look.
         """
-        if self._turn.locked() or self._is_slow(verb, count):
-            turn = asyncio.ensure_future(self._in_turn(by, verb, work, count))
+        if all_on_disk or self._turn.locked() or self._is_slow(verb, count):
+            turn = asyncio.ensure_future(self._in_turn(by, verb, work, count, all_on_disk))
             result, entries, wait = await asyncio.shield(turn)  # whoever called may go, the turn ends
         else:
+            folded = self.writable
             try:
-                result = self._timed(self.writable, verb, work, count)
+                result = self._timed(folded, verb, work, count)
             except BaseException as error:
-                self._after_failure(error)
+                self._after_failure(folded, error)
                 raise
-            entries, wait = self._keep(by)
+            entries, wait = self._keep(folded, by)
         if wait is not None:
             await wait
         return result, entries
 
     async def _in_turn(
-        self, by: str, verb: str, work: Callable[[Folded], T], count: int
-    ) -> tuple[T, list[LogEntry], asyncio.Future[None] | None]:
+        self, by: str, verb: str, work: Callable[[Folded], Result], count: int, all_on_disk: bool
+    ) -> tuple[Result, list[LogEntry], asyncio.Future[None] | None]:
         async with self._turn:
+            if all_on_disk:
+                await self.barrier()
             folded = self.writable
             try:
                 if self._is_slow(verb, count):
@@ -267,11 +289,12 @@ class LiveStream:
                 else:
                     result = self._timed(folded, verb, work, count)
             except BaseException as error:
-                self._after_failure(error)
+                self._after_failure(folded, error)
                 raise
-            return result, *self._keep(by)
+            self._check_current(folded)
+            return result, *self._keep(folded, by)
 
-    async def look(self, verb: str, work: Callable[[Folded], T], count: int = 1) -> tuple[T, int]:
+    async def look(self, verb: str, work: Callable[[Folded], Result], count: int = 1) -> tuple[Result, int]:
         """What `work` sees in the learner, once all of it is on disk; and the number of that entry."""
         if self._turn.locked() or self._is_slow(verb, count):
             result, seq, wait = await asyncio.shield(
@@ -284,8 +307,8 @@ class LiveStream:
         return result, seq
 
     async def _look_in_turn(
-        self, verb: str, work: Callable[[Folded], T], count: int
-    ) -> tuple[T, int, asyncio.Future[None] | None]:
+        self, verb: str, work: Callable[[Folded], Result], count: int
+    ) -> tuple[Result, int, asyncio.Future[None] | None]:
         async with self._turn:
             folded = self.ready
             if self._is_slow(verb, count):
@@ -293,12 +316,21 @@ class LiveStream:
                 result = await loop.run_in_executor(self._threads, self._timed, folded, verb, work, count)
             else:
                 result = self._timed(folded, verb, work, count)
+            self._check_current(folded)
             return result, self.seq, self._on_disk()
 
-    async def alone(self, work: Callable[[], T]) -> T:
+    def _check_current(self, folded: Folded) -> None:
+        """Raise where a write failed while somebody worked: what they worked on is no more."""
+        if self._folded is not folded:
+            raise NotReady(
+                f"stream {self.name!r}: nothing was kept of this call, as something before it could not be "
+                "written; try again"
+            )
+
+    async def alone(self, work: Callable[[], Result]) -> Result:
         """Do something with the stream's log while nobody uses its learner, which is read anew afterwards."""
 
-        async def turn() -> T:
+        async def turn() -> Result:
             async with self._turn:
                 await self.barrier()
                 loop = asyncio.get_running_loop()
@@ -308,6 +340,7 @@ class LiveStream:
                         self.rewrites += 1
                         return await loop.run_in_executor(self._threads, work)
                 finally:
+                    self.rewrites += 1  # whoever began to read meanwhile may have read either log
                     self.seen = SeenIds()
                     await self.read()
 
@@ -325,9 +358,10 @@ class LiveStream:
         await asyncio.shield(asyncio.ensure_future(turn()))
 
     def _is_slow(self, verb: str, count: int) -> bool:
-        return self._pace.get(verb, 0.0) * count > SLOW
+        pace = self._pace.get(verb)
+        return count > MANY if pace is None else pace * count > SLOW
 
-    def _timed(self, folded: Folded, verb: str, work: Callable[[Folded], T], count: int) -> T:
+    def _timed(self, folded: Folded, verb: str, work: Callable[[Folded], Result], count: int) -> Result:
         began = thread_time()  # of this thread: a busy machine makes no verb slow
         result = work(folded)
         took = thread_time() - began
@@ -338,24 +372,21 @@ class LiveStream:
         self._pace[verb] = before + REMEMBERED * (took - before)
         return result
 
-    def _after_failure(self, error: BaseException) -> None:
+    def _after_failure(self, folded: Folded, error: BaseException) -> None:
         """A refused call has changed nothing; anything else leaves a memory that cannot be trusted."""
-        folded = self._folded
-        torn = folded is not None and folded.learner.state.phase != WHOLE
-        if torn or self._fresh:
-            self._fresh.clear()
+        torn = folded.learner.state.phase != WHOLE
+        if self._folded is folded and (torn or folded.fresh):
             self.drop(error)
 
     # -- to the disk -----------------------------------------------------------------------------------
 
-    def _keep(self, by: str) -> tuple[list[LogEntry], asyncio.Future[None] | None]:
+    def _keep(self, folded: Folded, by: str) -> tuple[list[LogEntry], asyncio.Future[None] | None]:
         """Give what happened its numbers and send it to the disk."""
-        fresh = self._fresh
+        fresh = folded.fresh
         if not fresh:
             return [], self._on_disk()
         at, seq = self.clock.now(), self.seq
-        entries, folded, seen, stream = [], self._folded, self.seen.add, self.number
-        assert folded is not None
+        entries, seen, stream = list[LogEntry](), self.seen.add, self.number
         for event in fresh:
             seq += 1
             if type(event) is Arrived:  # most of them are
@@ -380,10 +411,6 @@ class LiveStream:
             awaited = folded.learner.awaited.get(event.id)
             if awaited is not None:
                 folded.desk.ask(awaited.decision, at)
-
-    def add(self, kind: str, id: str | None, body: bytes = b"") -> None:
-        """In a turn: add an entry that is no event of the learner."""
-        self._fresh.append(Aside(kind, id, body))
 
     def _submit(self, entries: list[LogEntry]) -> asyncio.Future[None]:
         wait = asyncio.get_running_loop().create_future()
@@ -434,14 +461,20 @@ class LiveStream:
 
     # -- deadlines, and who listens --------------------------------------------------------------------
 
-    def check_room(self, folded: Folded) -> None:
-        """Raise where as many requests are open as are allowed."""
-        limit = folded.limit
-        if limit is not None and len(folded.desk) >= limit:
+    def check_room(self, folded: Folded, coming: int = 1) -> None:
+        """Raise where more requests could be open than are allowed, if all that come are asked for."""
+        limit, open = folded.limit, len(folded.desk)
+        if limit is None or open + coming <= limit:
+            return
+        if open >= limit:
             raise TooMany(
                 f"stream {self.name!r}: expected fewer than {limit:,} open requests, "
-                f"got {len(folded.desk):,}; label or withdraw some"
+                f"got {open:,}; label or withdraw some"
             )
+        raise TooMany(
+            f"stream {self.name!r}: expected at most {limit - open:,} arrivals at once, as {open:,} requests "
+            f"are open and at most {limit:,} may be, got {coming:,}; send fewer at once"
+        )
 
     async def expire(self) -> int:
         """Withdraw what was not answered before its deadline; returns how many."""

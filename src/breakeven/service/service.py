@@ -8,8 +8,6 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-import msgspec
-
 from breakeven.errors import DuplicateId
 from breakeven.errors.storing import UnknownStream
 from breakeven.service.access import CallRates, Entrance, People, ProxyLogIn, Sessions, Tokens
@@ -18,7 +16,7 @@ from breakeven.service.clock import Clock
 from breakeven.service.feeds import Feeds
 from breakeven.service.fit_runner import FitRunner
 from breakeven.service.live_stream import LiveStream
-from breakeven.service.setting_up import config_now, create, create_from
+from breakeven.service.setting_up import config_now, create, create_from, first_config
 from breakeven.service.snapshot_runner import SnapshotRunner
 from breakeven.store import Store, StoredStream, Writer
 from breakeven.wire.stream_setup import SnapshotCall, StreamConfig
@@ -132,7 +130,7 @@ class Service:
 
     def _check_same(self, name: str, config: StreamConfig) -> None:
         stored = self.streams[name].stored
-        if config not in (config_now(self.store, stored), original(stored)):
+        if config not in (config_now(self.store, stored), first_config(stored)):
             raise _taken(name)
 
     async def close(self, name: str) -> None:
@@ -147,11 +145,6 @@ class Service:
             del self.streams[name]
             await asyncio.to_thread(self.store.drop_stream, live.number)
             await asyncio.to_thread(self.store.compact)
-
-
-def original(stored: StoredStream) -> StreamConfig:
-    """The configuration that a stream was made with."""
-    return msgspec.json.decode(stored.config, type=StreamConfig)
 
 
 def _taken(name: str) -> DuplicateId:

@@ -14,7 +14,7 @@ from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
 from breakeven.errors import InvalidInput, expect
-from breakeven.folding import entry_of
+from breakeven.folding import Damage, entry_of
 from breakeven.learner import Learner
 from breakeven.rows import Columns, open_bill
 from breakeven.rules import Rule, rule_of
@@ -153,7 +153,27 @@ def config_bytes(config: StreamConfig) -> bytes:
 def config_now(store: Store, stream: StoredStream) -> StreamConfig:
     """The configuration of a stream: as it was made with, or as it was changed last."""
     changed = [one for one in store.beside(stream.number) if one.kind == CONFIGURED]
-    return msgspec.json.decode(changed[-1].body if changed else stream.config, type=StreamConfig)
+    return _read_bytes(stream, changed[-1].body if changed else stream.config)
+
+
+def first_config(stream: StoredStream) -> StreamConfig:
+    """The configuration that a stream was made with."""
+    return _read_bytes(stream, stream.config)
+
+
+def _read_bytes(stream: StoredStream, content: bytes) -> StreamConfig:
+    if not content:
+        raise Damage(
+            f"stream {stream.name!r}: expected one with a configuration, got one that was made without; "
+            "make it through the service to have it served"
+        )
+    try:
+        return msgspec.json.decode(content, type=StreamConfig)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Damage(
+            f"stream {stream.name!r}: expected a configuration that this version reads, got {error}; was it "
+            "made by a newer one?"
+        ) from error
 
 
 def changed_config(config: StreamConfig, change: StreamChange) -> StreamConfig:

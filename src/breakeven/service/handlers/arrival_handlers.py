@@ -73,7 +73,7 @@ def decide_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[
             raise InvalidInput(f"arrivals[{i}]: expected no force among many, got one; send that one alone")
     given = [_numbered_point(now.columns, one, i) for i, one in enumerate(arrivals)]
     if not named:
-        live.check_room(now)
+        live.check_room(now, len(given))
         points, costs = [point for point, _ in given], _costs(given)
         return [(one, None) for one in learner.decide_many(points, costs=costs)]
     ids = learner.state.book.check_each_once([one.id for one in arrivals])
@@ -84,8 +84,9 @@ def decide_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[
         if id in past:
             answers[id] = again(learner, past[id], point, cost, None), past[id].seq
     new = [i for i, id in enumerate(ids) if id not in past] if past else range(len(ids))
-    if any(find(ids[i]) is None for i in new):
-        live.check_room(now)
+    coming = sum(find(ids[i]) is None for i in new)
+    if coming:
+        live.check_room(now, coming)
     fresh = [given[i] for i in new]
     decided = learner.decide_many(
         [point for point, _ in fresh], costs=_costs(fresh), ids=[ids[i] for i in new]

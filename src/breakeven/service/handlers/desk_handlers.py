@@ -153,7 +153,7 @@ async def skip(call: Call) -> StandingAnswer:
 
     def work(now: Folded) -> None:
         now.desk.skip(_open(now, call.id).id, call.by)
-        live.add(SKIPPED, call.id)
+        now.add(SKIPPED, call.id)
 
     _, entries = await live.change(call.by, "skip", work)
     return StandingAnswer(call.id, "awaited", entries[0].seq)
@@ -251,16 +251,14 @@ def _who_told(told: LogEntry | None, error: ConflictingLabel) -> ConflictingLabe
     return again
 
 
-async def _check_own_label(call: Call, verb: str) -> None:
-    """Raise where a label stands that somebody else told, unless the caller administers."""
+def _check_own_label(call: Call, now: Folded, verb: str) -> None:
+    """In a turn with all on disk: raise where a label stands that the caller may not change."""
     if call.caller.may("administer"):
         return
-    live = call.live
-    await live.barrier()
-    known = live.ready.learner.state.book.find(call.id)
+    known = now.learner.state.book.find(call.id)
     if known is None or known.y is None:
         return  # which the learner takes, or refuses in its own words
-    told = await last_told(live, call.id)
+    told = told_in_store(call.live, call.id)
     by = "a history" if told is None else told.by
     if by != call.by:
         raise NotAllowed(f"{verb}: expected a label that you told, got {call.id!r}, told by {by}")
@@ -268,53 +266,57 @@ async def _check_own_label(call: Call, verb: str) -> None:
 
 async def last_told(live: LiveStream, id: str) -> LogEntry | None:
     """The entry with the label of an id as it stands."""
-    about = await asyncio.to_thread(live.store.about, live.number, id)
-    told = [one for one in about if one.kind in ("Told", "Corrected")]
+    return await asyncio.to_thread(told_in_store, live, id)
+
+
+def told_in_store(live: LiveStream, id: str) -> LogEntry | None:
+    """The same, for who may wait for the store."""
+    told = [one for one in live.store.about(live.number, id) if one.kind in ("Told", "Corrected")]
     return told[-1] if told else None
 
 
 async def correct(call: Call) -> LabelAnswer:
     """The label that was told is wrong; this is the right one. A labeller may correct their own."""
-    await _check_own_label(call, "correct")
 
     def work(now: Folded) -> tuple[Entry, bool, Prediction]:
+        _check_own_label(call, now, "correct")
         now.learner.correct(call.id, label_of(now.columns, call.body.y))
         entry = now.learner.state.book.told(call.id)
         return entry, False, now.learner.predict(entry.x)
 
-    result, entries = await call.live.change(call.by, "correct", work)
+    result, entries = await call.live.change(call.by, "correct", work, all_on_disk=True)
     return label_answer(*result, entries)
 
 
 async def withdraw(call: Call) -> StandingAnswer:
     """The label will not come, or must go. A labeller may withdraw what is open, and labels of their own."""
-    await _check_own_label(call, "withdraw")
     check = not call.caller.may("administer")
 
     def work(now: Folded) -> str:
+        _check_own_label(call, now, "withdraw")
         if check:
             check_free(call.live, now, call.id, call.by)
         now.learner.withdraw(call.id, charged=call.body.charged)
         return standing_of(now.learner, call.id)
 
-    standing, entries = await call.live.change(call.by, "withdraw", work)
+    standing, entries = await call.live.change(call.by, "withdraw", work, all_on_disk=True)
     return StandingAnswer(call.id, standing, entries[0].seq if entries else None)
 
 
 async def reopen(call: Call) -> StandingAnswer:
     """A label was told by mistake: it is awaited again. A labeller may take back their own, for a while."""
     live = call.live
-    if not call.caller.may("administer"):
-        await live.barrier()
-        _check_own(live, await last_told(live, call.id), call.id, call.by)
+    check = not call.caller.may("administer")
 
     def work(now: Folded) -> tuple[str, float | None]:
+        if check:
+            _check_own(live, now, call.id, call.by)
         before = now.learner.state.book.find(call.id)
         y = None if before is None else before.y
         now.learner.reopen(call.id)
         return standing_of(now.learner, call.id), y
 
-    (standing, y), entries = await live.change(call.by, "reopen", work)
+    (standing, y), entries = await live.change(call.by, "reopen", work, all_on_disk=True)
     if entries and standing == "awaited":
         await live.look("lease", lambda now: _hold_again(now, call.id, call.by))
     return StandingAnswer(call.id, standing, entries[0].seq if entries else None, y)
@@ -326,13 +328,14 @@ def _hold_again(now: Folded, id: str, by: str) -> None:
         now.desk.hold(id, by, now.config.desk.lease)
 
 
-def _check_own(live: LiveStream, told: LogEntry | None, id: str, by: str) -> None:
-    """Raise unless somebody told this label themselves, and not long ago."""
+def _check_own(live: LiveStream, now: Folded, id: str, by: str) -> None:
+    """In a turn with all on disk: raise unless somebody told this label themselves, and not long ago."""
+    told = told_in_store(live, id)
     if told is None:
         return  # which the learner refuses in its own words
     if told.by != by:
         raise NotAllowed(f"reopen: expected a label that you told, got {id!r}, told by {told.by}")
-    undo = live.ready.config.desk.undo
+    undo = now.config.desk.undo
     if live.clock.now() - told.at > undo:
         raise NotAllowed(
             f"reopen: expected a label told within the last {undo:g} seconds, "

@@ -140,7 +140,7 @@ async def patch_stream(call: Call) -> StreamAnswer:
         check_alarms(config.alarms)
         check_reveal(config.desk, now.learner.rule if change.rule is UNSET else rule_of(change.rule))
         reprice(now.learner, change)
-        live.add(CONFIGURED, None, config_bytes(config))
+        now.add(CONFIGURED, None, config_bytes(config))
         now.config = config
         return config
 

@@ -8,6 +8,7 @@ import logging
 from urllib.parse import parse_qsl
 
 from msgspec import Struct
+from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
@@ -73,6 +74,8 @@ class PageEndpoint:
             form = await self._form(headers, receive)
             visit = Visit(self._service, caller, scope["path_params"], query, form, headers)
             made = self._made(await self._route.maker(visit), caller, stream)
+        except ClientDisconnect:
+            return
         except NotIdentified as error:
             made = self._made(self._to_log_in(scope, error), caller, stream)
         except BreakevenError as error:
