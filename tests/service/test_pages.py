@@ -311,6 +311,37 @@ def test_settings_change_what_differs_and_nothing_else(pages):
     assert "&#34;Best&#34;" in refused
 
 
+def test_a_cost_that_is_emptied_is_refused(pages):
+    text = post(pages, "/streams/clinic/settings", {"label_cost": ""}, status=422).text
+    assert "label cost: expected a number, got none" in text
+    assert pages.live().ready.config.label_cost == 2.0
+
+
+def test_costs_of_labellers_are_kept_to_the_last_digit(pages):
+    form = {"labellers": "lab, 12345.67, 0.123456789\nnurse, 2, 0.8", "label_cost": ""}
+    post(pages, "/streams/clinic/settings", form, status=303)
+    text = get(pages, "/streams/clinic/settings").text
+    assert "lab, 12345.67, 0.123456789" in text
+    labellers = pages.live().ready.config.labellers
+    assert (labellers["lab"].cost, labellers["lab"].noise_std) == (12345.67, 0.123456789)
+    refused = post(pages, "/streams/clinic/settings", {"labellers": " "}, status=422).text
+    assert "labellers: expected one at least, or the cost of a label instead, got none" in refused
+
+
+def test_alarms_are_set_by_the_form_and_shown(pages):
+    form = {"alarm_error": "0,5", "alarm_oldest": "2", "alarm_spend": "0.1", "alarm_refuted": "no"}
+    post(pages, "/streams/clinic/settings", form, status=303)
+    alarms = pages.live().ready.config.alarms
+    assert (alarms.error, alarms.oldest, alarms.spend_a_day, alarms.refuted) == (0.5, 7200.0, 0.1, False)
+    for path in ("/", "/streams/clinic/board"):
+        assert "labels cost 6.00 so far; 0.10 was planned" in get(pages, path, "eve").text
+    text = get(pages, "/streams/clinic/settings").text
+    assert 'name="alarm_oldest" value="2"' in text
+    assert '<option value="no" selected>is none' in text
+    post(pages, "/streams/clinic/settings", {"alarm_spend": ""}, status=303)
+    assert pages.live().ready.config.alarms.spend_a_day is None
+
+
 def test_labels_by_csv_are_looked_at_first(pages):
     csv = {"csv": "id,y\np0,38.5\nnobody,1\np1,warm\n"}
     text = post(pages, "/streams/clinic/labels", csv, name="ann").text
