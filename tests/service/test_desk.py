@@ -1,12 +1,16 @@
 """The desk: who gets which request, leases that end, skips, deadlines, and what a labeller may not see."""
 
 import asyncio
+from base64 import urlsafe_b64decode
 
 import pytest
 
+from breakeven.errors import InvalidInput
 from breakeven.folding import fold_stream
 from breakeven.service.access import new_token
+from breakeven.service.desk import OpenRequest, cursor_of, rank_of, read_cursor
 from breakeven.store import open_store
+from breakeven.values import Decision, Prediction
 from tests.service.samples import ALL_WANTED, AUDITED, TYPES
 
 HIDDEN = {"seen", "prediction", "reason", "why", "worth"}
@@ -178,6 +182,25 @@ def test_requests_come_in_pages_and_none_is_missed(served):
     served("GET", "requests", params={"after": "nonsense"}, status=422)
     served("GET", "requests", params={"order": "beauty"}, status=400)
     served("GET", "requests", params={"limit": 100_000}, status=422)
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "lines"])
+@pytest.mark.parametrize("query", [{"limit": -1}, {"limit": 10**30}, {"after": -1}], ids=str)
+def test_entries_from_nowhere_are_refused(clinic, form, query):
+    problem = clinic("GET", "entries", params={"format": form, **query}, status=422)
+    assert "expected a whole number of at" in problem["detail"]
+
+
+def test_nobody_can_read_a_cursor_or_work_out_the_place_of_an_audit():
+    audited = Decision("a", True, Prediction(0.0, 1.0, 0.5), 1.0, 1.0, 2.0, 0.1, "audited")
+    assert rank_of(audited, b"one store") != rank_of(audited, b"another store")
+    one = OpenRequest("a", 3.25, 0.0, 7, None)
+    cursor = cursor_of(one, "worth", b"one store")
+    assert read_cursor(cursor, b"one store") == (-3.25, 7, "a")
+    assert b"3.25" not in urlsafe_b64decode(cursor)
+    for wrong in (cursor_of(one, "worth", b"another store"), cursor[:-4], "-3.25 7 a", "", "é"):
+        with pytest.raises(InvalidInput, match="after: expected what `next` of the page before said"):
+            read_cursor(wrong, b"one store")
 
 
 def test_what_is_not_open_is_refused(clinic):

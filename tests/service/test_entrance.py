@@ -61,6 +61,15 @@ def test_a_session_ends_after_twelve_hours(people, clock):
     assert "log in again" in problem["detail"]
 
 
+def test_a_session_that_has_ended_is_not_written_to_the_store_by_whoever_shows_it(people, clock, monkeypatch):
+    cookie, written = cookie_of(people, "eve"), []
+    people("GET", "summary", headers=cookie)
+    monkeypatch.setattr(people.store, "end_session", written.append)
+    clock.go_on(SESSION_SECONDS + 1)
+    people("GET", "summary", headers=cookie, status=401)
+    assert written == []
+
+
 def test_a_session_ends_with_its_token(people, clock):
     cookie = cookie_of(people, "eve")
     people("GET", "summary", headers=cookie)
@@ -131,3 +140,9 @@ def test_another_name_that_points_here_is_refused_while_there_is_no_token(clinic
     assert (
         "Host: expected localhost" in clinic("GET", "summary", headers={"host": host}, status=403)["detail"]
     )
+
+
+def test_an_origin_that_is_none_is_refused(people):
+    headers = cookie_of(people, "boss") | {"origin": "http://["}
+    problem = people("POST", "arrivals", {"row": "flu"}, headers=headers, status=403)
+    assert "got one from http://[" in problem["detail"]

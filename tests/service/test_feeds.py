@@ -81,6 +81,12 @@ def test_a_wrong_number_is_refused(clinic):
     assert "Last-Event-ID: expected the number of an entry, got 'x'" in problem["detail"]
 
 
+@pytest.mark.parametrize("last", ["9" * 5000, "9" * 19], ids=["long", "large"])
+def test_a_number_that_no_entry_has_is_refused(clinic, last):
+    problem = clinic("GET", "feed", headers={"last-event-id": last}, status=400)
+    assert "Last-Event-ID: expected the number of an entry" in problem["detail"]
+
+
 def test_it_ends_when_the_service_stops(clinic, listen):
     listener = listen()
     listener.next()

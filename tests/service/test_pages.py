@@ -79,6 +79,17 @@ def test_the_cookie_is_for_this_service_and_no_script(pages, host, secure):
     assert flags == ["Path=/", "Max-Age=43200", "HttpOnly", "SameSite=Strict", *(["Secure"] * secure)]
 
 
+def test_a_log_in_leads_back_to_a_stream_with_any_name(pages):
+    answer = pages("GET", f"/streams/{quote('čeština')}/board", status=303)
+    shown = pages("GET", answer.headers["location"])
+    wanted = re.search(r'name="next" value="([^"]*)"', shown.text)[1]
+    form = {"token": pages.words["boss"], "next": wanted}
+    answer = pages("POST", "/log-in", data=form, headers=OWN, status=303)
+    assert answer.headers["location"] == "/streams/%C4%8De%C5%A1tina/board"
+    answer = pages("POST", "/log-in", data=form | {"next": "/streams/č"}, headers=OWN, status=303)
+    assert answer.headers["location"].isascii()
+
+
 def test_a_wrong_token_is_not_repeated_on_the_page(pages):
     answer = pages("POST", "/log-in", data={"token": f"be_x_{EVIL}"}, headers=OWN, status=401)
     assert "not good here" in answer.text
@@ -300,6 +311,37 @@ def test_settings_change_what_differs_and_nothing_else(pages):
     assert "&#34;Best&#34;" in refused
 
 
+def test_a_cost_that_is_emptied_is_refused(pages):
+    text = post(pages, "/streams/clinic/settings", {"label_cost": ""}, status=422).text
+    assert "label cost: expected a number, got none" in text
+    assert pages.live().ready.config.label_cost == 2.0
+
+
+def test_costs_of_labellers_are_kept_to_the_last_digit(pages):
+    form = {"labellers": "lab, 12345.67, 0.123456789\nnurse, 2, 0.8", "label_cost": ""}
+    post(pages, "/streams/clinic/settings", form, status=303)
+    text = get(pages, "/streams/clinic/settings").text
+    assert "lab, 12345.67, 0.123456789" in text
+    labellers = pages.live().ready.config.labellers
+    assert (labellers["lab"].cost, labellers["lab"].noise_std) == (12345.67, 0.123456789)
+    refused = post(pages, "/streams/clinic/settings", {"labellers": " "}, status=422).text
+    assert "labellers: expected one at least, or the cost of a label instead, got none" in refused
+
+
+def test_alarms_are_set_by_the_form_and_shown(pages):
+    form = {"alarm_error": "0,5", "alarm_oldest": "2", "alarm_spend": "0.1", "alarm_refuted": "no"}
+    post(pages, "/streams/clinic/settings", form, status=303)
+    alarms = pages.live().ready.config.alarms
+    assert (alarms.error, alarms.oldest, alarms.spend_a_day, alarms.refuted) == (0.5, 7200.0, 0.1, False)
+    for path in ("/", "/streams/clinic/board"):
+        assert "labels cost 6.00 so far; 0.10 was planned" in get(pages, path, "eve").text
+    text = get(pages, "/streams/clinic/settings").text
+    assert 'name="alarm_oldest" value="2"' in text
+    assert '<option value="no" selected>is none' in text
+    post(pages, "/streams/clinic/settings", {"alarm_spend": ""}, status=303)
+    assert pages.live().ready.config.alarms.spend_a_day is None
+
+
 def test_labels_by_csv_are_looked_at_first(pages):
     csv = {"csv": "id,y\np0,38.5\nnobody,1\np1,warm\n"}
     text = post(pages, "/streams/clinic/labels", csv, name="ann").text
@@ -321,6 +363,18 @@ def test_a_token_is_made_shown_once_and_revoked(pages, clock):
     get(pages, "/", "new", status=303)
 
 
+def test_who_administers_one_stream_makes_no_tokens_and_no_streams(pages, clock):
+    word, kept = new_token("ward", ["administer"], ["clinic"], clock.now())
+    pages.store.add_token(kept)
+    pages.words["ward"] = word
+    form = {"name": "more", "role_administer": "1"}
+    assert "expected one for all streams, got one for some" in post(pages, "/tokens", form, "ward", 403).text
+    get(pages, "/tokens", "ward", status=403)
+    post(pages, "/new-stream", {"name": "other"}, "ward", status=403)
+    get(pages, "/streams/clinic/settings", "ward")
+    assert "more" not in {one.name for one in pages.store.tokens()}
+
+
 def test_the_first_token_must_administer(clinic):
     clinic.client._transport.app = make_app(clinic.service, page_routes(clinic.service))
     text = clinic("POST", "/tokens", data={"name": "ann", "role_label": "1"}, headers=OWN, status=422).text
@@ -340,6 +394,12 @@ def test_history_goes_back_page_by_page_and_misses_nothing(pages):
         older = re.search(r'href="([^"]*before=[^"]*)">Older', text)
         path = older and older[1].replace("&amp;", "&")
     assert seen == list(range(124, 0, -1))
+
+
+@pytest.mark.parametrize("before", ["²", "9" * 5000, "-1"], ids=["power", "long", "negative"])
+def test_a_number_that_is_none_is_refused_by_history(pages, before):
+    text = get(pages, f"/streams/clinic/history?before={quote(before)}", "eve", status=400).text
+    assert "expected the number of an entry" in text
 
 
 def test_history_is_filtered_and_leads_to_a_case(pages):

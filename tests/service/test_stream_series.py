@@ -63,3 +63,11 @@ def test_the_rate_is_the_share_of_the_last_arrivals(busy):
     times, rate = rate_of(list(series.steps))
     assert set(rate) == {100.0}
     assert len(times) == len(rate) == 25
+
+
+def test_no_more_costs_are_remembered_than_steps(busy, monkeypatch):
+    monkeypatch.setattr(stream_series, "LAST_ENTRIES", 8)
+    series = StreamSeries(busy.store, busy.live().number)
+    for upto in range(busy.live().written + 1):
+        series.read(upto)
+    assert len(series._costs) <= 8

@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import contextmanager
+from http.client import BadStatusLine
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 
@@ -226,6 +227,21 @@ def test_a_receiver_that_is_not_there_is_tried_less_and_less_often(watched, cloc
     for _ in range(8):
         look(watched, watch)
     assert 3 <= watch._failures < 8
+
+
+def test_a_receiver_that_does_not_speak_http_is_tried_again_later(watched, monkeypatch, caplog):
+    receiver = AlarmReceiver("http://127.0.0.1:9/hook", SECRET)
+
+    def garbled(*_):
+        raise BadStatusLine("hello")
+
+    monkeypatch.setattr(receiver, "send", garbled)
+    watch = AlarmWatch(receiver)
+    watched("PATCH", "", {"alarms": {"spend_a_day": 1.0}})
+    watched("POST", "arrivals", {"row": "flu", "id": "a"})
+    look(watched, watch)
+    assert watch._failures == 1
+    assert "alarms cannot be sent (hello); tried again in 2 s" in caplog.text
 
 
 def test_a_receiver_needs_an_address_and_a_secret():

@@ -138,3 +138,20 @@ def test_versions_go_forward_by_command(new_address):
     assert (old.upgrade(), old.version()) == (1, SCHEMA_VERSION)
     old.close()
     open_store(new_address).close()
+
+
+@pytest.mark.parametrize(
+    ("query", "seconds"), [("", 10), ("?connect_timeout=3", "3")], ids=["unless given", "as given"]
+)
+def test_nobody_waits_for_a_server_for_ever(monkeypatch, query, seconds):
+    psycopg = pytest.importorskip("psycopg", reason="psycopg, of the extra postgres, is not installed")
+    given = {}
+
+    def connect(**more):
+        given.update(more)
+        raise psycopg.OperationalError("down")
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    with pytest.raises(StoreFailed, match="down"):
+        open_store(f"postgresql://db.example/clinic{query}", "read")
+    assert (given["connect_timeout"], given["tcp_user_timeout"]) == (seconds, 30_000)

@@ -13,12 +13,16 @@ logger = logging.getLogger(__name__)
 
 MOST_BYTES = 1_000_000  # of a message
 
+SLOWEST_PIECE = 30.0  # seconds until a sender that says nothing is hung up on
+
 
 @contextmanager
 def hooks_received(desk: LabellingDesk, host: str, port: int, heard: threading.Event) -> Iterator[int]:
     """Inside it, the desk reads messages sent to this address; `heard` is set by each. Gives the port."""
 
     class Receiver(BaseHTTPRequestHandler):
+        timeout = SLOWEST_PIECE
+
         def log_message(self, format: str, *words: object) -> None:
             logger.debug(format, *words)
 
@@ -41,10 +45,21 @@ def hooks_received(desk: LabellingDesk, host: str, port: int, heard: threading.E
             except BreakevenError as error:
                 logger.warning("%s", error)
                 return 400
+            except OSError as error:
+                logger.warning("a message did not come whole: %s", error)
+                self.close_connection = True
+                return 408
+            except Exception as error:
+                logger.error("a message could not be read (%s: %s)", type(error).__name__, error)
+                return 500
             heard.set()
             return 204
 
-    server = ThreadingHTTPServer((host, port), Receiver)
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_: object) -> None:
+            logger.debug("a sender was gone before the answer", exc_info=True)
+
+    server = Server((host, port), Receiver)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     thread.start()

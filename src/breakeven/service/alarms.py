@@ -8,6 +8,7 @@ least once, with an id to know it by.
 import asyncio
 import logging
 import urllib.request
+from http.client import HTTPException
 from typing import Any
 
 import msgspec
@@ -129,7 +130,7 @@ class AlarmWatch(Repeating):
             body = message_of(live, pending[0])
             try:
                 await asyncio.to_thread(receiver.send, body, live.clock.now())
-            except OSError as error:
+            except (OSError, HTTPException) as error:
                 self._failures += 1
                 pause = min(2.0**self._failures, LONGEST_SILENCE)
                 self._silent_until = live.clock.steady() + pause
@@ -194,7 +195,7 @@ class AlarmReceiver:
         self._open = urllib.request.build_opener(_NoRedirection).open
 
     def send(self, body: bytes, at: float) -> None:
-        """Send one message; raises `OSError` where it was not taken."""
+        """Send one message; raises `OSError` or `HTTPException` where it was not taken."""
         headers = {
             "Content-Type": "application/json",
             SIGNATURE_HEADER: signature_of(self._secret, body, at),

@@ -4,9 +4,11 @@ A request is a label that is awaited. Leases are in memory only, and time is loo
 expired lease is no lease. Skips are entries of the log, so that they outlast a restart.
 """
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator
-from hashlib import blake2b
+from hashlib import blake2b, shake_256
+from hmac import compare_digest
 from math import inf, isnan
 
 from msgspec import Struct
@@ -16,6 +18,8 @@ from breakeven.values import Decision
 from breakeven.wire.requests import NothingReason, RequestOrder
 
 BY_LOT = ("audited", "checked", "drawn")  # by lot, which must not be seen from their place
+
+MARK_BYTES = 16
 
 
 class OpenRequest(Struct, gc=False):
@@ -53,10 +57,13 @@ class Nothing(Struct, frozen=True):
 
 
 class Desk:
-    """Open requests, leases and skips; `steady` is the clock that leases count by."""
+    """Open requests, leases and skips; `steady` is the clock that leases count by.
 
-    def __init__(self, steady: Callable[[], float]) -> None:
-        self._steady = steady
+    With `key` it hides what nobody may tell from a place: see `rank_of` and `cursor_of`.
+    """
+
+    def __init__(self, steady: Callable[[], float], key: bytes = b"") -> None:
+        self._steady, self.key = steady, key
         self.requests: dict[str, OpenRequest] = {}
         self._by_worth: list[tuple[float, int, str]] = []
         self._by_age: list[tuple[float, int, str]] = []
@@ -72,7 +79,7 @@ class Desk:
     def ask(self, decision: Decision, at: float) -> None:
         """A label was asked for, or is awaited again."""
         self._number += 1
-        one = OpenRequest(decision.id, rank_of(decision), at, self._number, decision.labeller)
+        one = OpenRequest(decision.id, rank_of(decision, self.key), at, self._number, decision.labeller)
         self.requests[one.id] = one
         insort(self._by_worth, one.by_worth)
         insort(self._by_age, one.by_age)
@@ -107,7 +114,7 @@ class Desk:
     ) -> list[OpenRequest]:
         """Open requests in an order, behind the cursor `after`."""
         places = self._by_worth if order == "worth" else self._by_age
-        start = 0 if after is None else bisect_right(places, read_cursor(after))
+        start = 0 if after is None else bisect_right(places, read_cursor(after, self.key))
         found: list[OpenRequest] = []
         for _, _, id in places[start:] if start else places:
             one = self.requests[id]
@@ -188,15 +195,17 @@ class Desk:
         self.release(id, by)
 
 
-def rank_of(decision: Decision) -> float:
+def rank_of(decision: Decision, key: bytes = b"") -> float:
     """What a request is worth beside others.
 
     That is what the label would save, where the rule says so; else by how much the uncertainty is above the
     threshold. Labels drawn by lot are placed among those that are worth their cost, so that nobody can tell
-    them from their place. What a person or the warm-up asked for comes first.
+    them from their place; that place is drawn with a key, as anybody could work it out from the id. What a
+    person or the warm-up asked for comes first.
     """
     if decision.reason in BY_LOT:
-        lot = int.from_bytes(blake2b(decision.id.encode(errors="replace"), digest_size=4).digest(), "big")
+        hashed = blake2b(decision.id.encode(errors="replace"), digest_size=4, key=key)
+        lot = int.from_bytes(hashed.digest(), "big")
         return decision.cost * (1.0 + lot / 2**32)
     if decision.by != "rule":
         return inf
@@ -207,23 +216,41 @@ def rank_of(decision: Decision) -> float:
     return decision.cost * decision.uncertainty / decision.threshold
 
 
-def cursor_of(one: OpenRequest, order: RequestOrder) -> str:
-    """Where the next page begins.
+def cursor_of(one: OpenRequest, order: RequestOrder, key: bytes = b"") -> str:
+    """Where the next page begins. What a request is worth is in it, so only who has the key can read it.
 
-    >>> cursor_of(OpenRequest("a b", 2.0, 0.0, 7, None), "worth")
-    '-2.0 7 a b'
+    >>> read_cursor(cursor_of(OpenRequest("a b", 2.0, 0.0, 7, None), "worth", b"key"), b"key")
+    (-2.0, 7, 'a b')
     """
     place = one.by_worth if order == "worth" else one.by_age
-    return f"{place[0]!r} {place[1]} {place[2]}"
+    plain = f"{place[0]!r} {place[1]} {place[2]}".encode(errors="surrogatepass")
+    mark = _mark_of(plain, key)
+    return urlsafe_b64encode(mark + _masked(plain, mark, key)).decode()
 
 
-def read_cursor(text: str) -> tuple[float, int, str]:
+def read_cursor(text: str, key: bytes = b"") -> tuple[float, int, str]:
     """The place that a cursor names."""
     try:
-        first, number, id = text.split(" ", 2)
+        content = urlsafe_b64decode(text.encode("ascii"))
+        mark, hidden = content[:MARK_BYTES], content[MARK_BYTES:]
+        plain = _masked(hidden, mark, key)
+        if not compare_digest(mark, _mark_of(plain, key)):
+            raise ValueError("made with another key")
+        first, number, id = plain.decode(errors="surrogatepass").split(" ", 2)
         return float(first), int(number), id
     except ValueError:
         expect.refuse("after", "what `next` of the page before said", text)
+
+
+def _mark_of(plain: bytes, key: bytes) -> bytes:
+    """What proves that a cursor was made here; it also makes the mask of every cursor another."""
+    return blake2b(plain, digest_size=MARK_BYTES, key=key, person=b"cursor").digest()
+
+
+def _masked(content: bytes, mark: bytes, key: bytes) -> bytes:
+    """Bytes hidden, or shown again."""
+    mask = shake_256(key + mark).digest(len(content))
+    return bytes(one ^ other for one, other in zip(content, mask, strict=True))
 
 
 def _may_answer(one: OpenRequest, labeller: str | None) -> bool:

@@ -157,7 +157,7 @@ class LiveStream:
 
     def _desk(self, learner: Learner, times: dict[str, float]) -> Desk:
         """The desk that the log leads to: what is awaited, and who skipped what."""
-        desk = Desk(self.clock.steady)
+        desk = Desk(self.clock.steady, self.store.id.encode())
         awaited = learner.awaited
         unknown = [id for id in awaited if id not in times]
         for id, entry in self.store.find_many(self.number, unknown).items():

@@ -37,7 +37,7 @@ class StreamSeries:
     def __init__(self, store: Store, stream: int) -> None:
         self._store, self._stream = store, stream
         self.steps: deque[SeriesStep] = deque(maxlen=LAST_ENTRIES)
-        self._costs: dict[str, float] = {}  # of labels that were asked for
+        self._costs: dict[str, float] = {}  # of the last labels that were asked for
         self.upto: int | None = None
 
     def read(self, upto: int) -> None:
@@ -61,6 +61,8 @@ class StreamSeries:
                     at, 0.0, one.cost, 0, False, one.uncertainty, one.threshold, one.worth, one.cost
                 )
             self._costs[one.id] = one.cost
+            if len(self._costs) > LAST_ENTRIES:
+                del self._costs[next(iter(self._costs))]
             return SeriesStep(
                 at, one.cost, one.cost, 1, True, one.uncertainty, one.threshold, one.worth, one.cost
             )

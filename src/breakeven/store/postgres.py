@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 POSTGRES_WORDS = Dialect("bigint", "double precision", "bytea", "")
 LOCK_CLASS = 0x62726B  # our part of the numbers for advisory locks; the other number is that of the schema
 ENDING_SECONDS = 2.0  # in which the server notices that a process is gone, and drops its lock
+WAITS: dict[str, Any] = {"connect_timeout": 10, "tcp_user_timeout": 30_000}  # seconds, and thousandths
 ROWS_BY_STATEMENT = 50  # more than these are copied
 BY_ARRAYS = (
     f"INSERT INTO entry ({ENTRY_FIELDS}) SELECT * FROM unnest(%s::bigint[], %s::bigint[], "
@@ -95,7 +96,8 @@ class PostgresStore(SqlStore):
             ) from error
         name = f"process {os.getpid()} on {socket.gethostname()}"
         try:
-            return psycopg.connect(self._secret, autocommit=True, application_name=name[:63])
+            given = WAITS | psycopg.conninfo.conninfo_to_dict(self._secret)
+            return psycopg.connect(**given | {"autocommit": True, "application_name": name[:63]})
         except psycopg.Error as error:
             raise self._failure(error) from error
 

@@ -30,13 +30,18 @@ class Caller(Struct, frozen=True):
         return self.streams is None or stream in self.streams
 
     def check(self, roles: tuple[str, ...], stream: str | None) -> None:
-        """Raise unless they have one of these roles, for this stream where there is one."""
+        """Raise unless they have one of these roles, for this stream where there is one.
+
+        What administers the whole service, such as making tokens, is not for who has some streams alone.
+        """
         if roles and not self.may(*roles):
             wanted = " or ".join(roles)
             had = ", ".join(sorted(self.roles)) or "none"
             raise NotAllowed(f"token: expected one with the role {wanted}, got {self.name!r} with {had}")
         if stream is not None and not self.sees(stream):
             raise NotAllowed(f"token: expected one for the stream {stream!r}, got one for others")
+        if stream is None and roles == ("administer",) and self.streams is not None:
+            raise NotAllowed("token: expected one for all streams, got one for some")
 
 
 ANYBODY = Caller("anybody", frozenset())

@@ -68,7 +68,7 @@ def check_own_page(headers: CallHeaders, *, said: bool) -> None:
     if site is not None:
         good = site == SAME_ORIGIN
     elif origin is not None:
-        good = urlsplit(origin.decode("latin-1")).netloc.encode("latin-1") == headers.get(b"host")
+        good = _place_of(origin) == headers.get(b"host")
     else:
         good = not said
     if not good:
@@ -77,6 +77,14 @@ def check_own_page(headers: CallHeaders, *, said: bool) -> None:
             "page: expected a call from a page of this service (`Sec-Fetch-Site: same-origin`), "
             f"got one from {came}"
         )
+
+
+def _place_of(origin: bytes) -> bytes | None:
+    """The host and port in an origin; None where it is no origin."""
+    try:
+        return urlsplit(origin.decode("latin-1")).netloc.encode("latin-1")
+    except ValueError:
+        return None
 
 
 def check_local_name(headers: CallHeaders) -> None:

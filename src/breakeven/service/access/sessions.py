@@ -48,8 +48,8 @@ class Sessions:
         known = self._known.get(secret)
         if known is None or self._clock.steady() >= known.until:
             known = self._look_up(secret)
-        if known.session.expires <= self._clock.now():
-            self.end(secret)
+        if known.session.expires <= self._clock.now():  # the store forgets it at the next log-in
+            self._known.pop(secret, None)
             raise _ended()
         self._tokens.check(known.token)
         return known.caller

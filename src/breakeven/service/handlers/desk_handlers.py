@@ -57,7 +57,7 @@ async def requests(call: Call) -> RequestPage:
         found = now.desk.listed(query.order, query.after, limit + 1, query.labeller)
         page, more = found[:limit], len(found) > limit
         made = [request_of(live, now, one, seen=shown) for one in page]
-        return made, cursor_of(page[-1], query.order) if more else None, len(now.desk)
+        return made, cursor_of(page[-1], query.order, now.desk.key) if more else None, len(now.desk)
 
     (made, after, count), as_of = await live.look("requests", work)
     return RequestPage(made, after, count, as_of)

@@ -15,6 +15,7 @@ from breakeven.service.live_stream import LiveStream
 PAUSE = 0.5  # seconds between two events
 LOOKED_AFTER = 1.0  # seconds after which it is asked again whether the caller may listen
 SIGN_OF_LIFE = 15  # in how many of those looks something is sent, so that nothing on the way hangs up
+MOST_DIGITS = 18  # of the number of an entry
 FEED_ROLES = ("watch", "label")
 
 
@@ -27,8 +28,10 @@ async def feed(call: Call) -> Streamed:
 
 def _heard_before(call: Call) -> int | None:
     last = call.headers.get(b"last-event-id", b"")
-    if last and not last.isdigit():
-        raise Malformed(f"Last-Event-ID: expected the number of an entry, got {last.decode('latin-1')!r}")
+    if last and not (last.isdigit() and len(last) <= MOST_DIGITS):
+        raise Malformed(
+            f"Last-Event-ID: expected the number of an entry, got {last[:40].decode('latin-1')!r}"
+        )
     return int(last) if last else None
 
 

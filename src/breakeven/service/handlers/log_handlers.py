@@ -23,17 +23,19 @@ FORMATS = {"json": JSON_MEDIA, "lines": LINES_MEDIA, "csv": CSV_MEDIA}
 async def entries(call: Call) -> EntryPage | Streamed:
     """Entries of a stream's log."""
     live, query = call.live, call.query
+    after = expect.whole("after", query.after)
+    limit = None if query.limit is None else expect.whole("limit", query.limit, least=1)
     await live.barrier()
     upto = live.written or live.store.last(live.number)
     media = wanted_media(call.accepts) if query.format is None else FORMATS[query.format]
-    chosen = _chosen(live, query, upto)
+    chosen = _chosen(live, query, after, upto)
     if media != JSON_MEDIA:
         form = csv_line if media == CSV_MEDIA else json_line
-        some = chosen if query.limit is None else islice(chosen, query.limit)
+        some = chosen if limit is None else islice(chosen, limit)
         lines = (form(live.name, one, event_json) for one in some)
         head = csv_row(EXPORT_COLUMNS) if media == CSV_MEDIA else b""
         return Streamed(_parts(lines, head), media, {"content-disposition": "attachment"})
-    limit = expect.whole("limit", query.limit or 100, least=1, most=MOST_ENTRIES)
+    limit = 100 if limit is None else expect.whole("limit", limit, most=MOST_ENTRIES)
     page = await asyncio.to_thread(lambda: list(islice(chosen, limit + 1)))
     more = len(page) > limit
     shown = [_answer(live.name, one) for one in page[:limit]]
@@ -51,10 +53,10 @@ def wanted_media(accepts: str) -> str:
     raise WrongMedia(f"Accept: expected {JSON_MEDIA}, {LINES_MEDIA} or {CSV_MEDIA}, got {accepts!r}")
 
 
-def _chosen(live: LiveStream, query: EntryQuery, upto: int) -> Iterator[LogEntry]:
+def _chosen(live: LiveStream, query: EntryQuery, after: int, upto: int) -> Iterator[LogEntry]:
     since = None if query.since is None else query.since.timestamp()
     until = None if query.until is None else query.until.timestamp()
-    for one in live.store.entries(live.number, expect.whole("after", query.after), upto):
+    for one in live.store.entries(live.number, after, upto):
         if (
             (query.kind is None or one.kind == query.kind)
             and (query.by is None or one.by == query.by)

@@ -20,6 +20,7 @@ from breakeven.wire.requests import CorrectCall
 
 ENTRIES_SHOWN = 50
 READ_AT_ONCE, MOST_READ = 1000, 50_000  # entries looked through for a page
+LONGEST_NUMBER = 18  # digits
 ENTRY_KINDS = (
     "Arrived", "Told", "Corrected", "Withdrawn", "Reopened", "Skipped", "Learnt", "Fitted", "Refuted",
     "Repriced", "Configured", "Erased", "Created",
@@ -59,8 +60,8 @@ async def history(visit: Visit) -> Page | Elsewhere:
 def _whole(text: str | None, default: int) -> int:
     if not text:
         return default
-    if not text.isdigit():
-        raise Malformed(f"before: expected the number of an entry, got {text!r}")
+    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
+        raise Malformed(f"before: expected the number of an entry, got {text[:40]!r}")
     return int(text)
 
 

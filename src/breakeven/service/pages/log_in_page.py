@@ -51,4 +51,10 @@ def own_path(path: str) -> bool:
     >>> own_path("/streams/a"), own_path("//evil.example"), own_path("https://evil.example"), own_path("/\\e")
     (True, False, False, False)
     """
-    return path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
+    return (
+        path.startswith("/")
+        and not path.startswith("//")
+        and "\\" not in path
+        and path.isascii()
+        and path.isprintable()
+    )

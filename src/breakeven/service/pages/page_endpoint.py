@@ -98,7 +98,7 @@ class PageEndpoint:
     def _to_log_in(self, scope: Scope, error: NotIdentified) -> Page | Elsewhere:
         if self._route.part or self._route.method != "GET":
             return refusal(error, part=self._route.part)
-        wanted = scope["path"] + (
+        wanted = scope["raw_path"].decode("latin-1") + (
             "?" + scope["query_string"].decode("latin-1") if scope["query_string"] else ""
         )
         return Elsewhere(address("log-in", next=None if wanted == "/" else wanted))

@@ -13,7 +13,7 @@ from breakeven.service.handlers import label_handlers, stream_handlers
 from breakeven.service.pages.forms import flag, number, text, whole
 from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
 from breakeven.wire.requests import LabelsQuery
-from breakeven.wire.stream_setup import DeskSetup, LabellerSetup, StreamChange, StreamConfig
+from breakeven.wire.stream_setup import AlarmSetup, DeskSetup, LabellerSetup, StreamChange, StreamConfig
 
 COSTS = ("label_cost", "error_cost", "under_cost", "over_cost", "miss_cost", "false_alarm_cost")
 AN_HOUR, A_DAY = 3600.0, 86_400.0
@@ -46,7 +46,7 @@ def form_of(config: StreamConfig) -> dict[str, str]:
     fields = {name: _plain(getattr(config, name)) for name in COSTS}
     return fields | {
         "rule": json.dumps(config.rule, indent=2),
-        "labellers": "\n".join(f"{name}, {one.cost:g}, {one.noise_std:g}" for name, one in labellers.items()),
+        "labellers": "\n".join(_labeller(name, one) for name, one in labellers.items()),
         "unit": config.unit,
         "currency": config.currency,
         "deadline": "" if config.deadline is None else _plain(config.deadline / AN_HOUR),
@@ -54,11 +54,24 @@ def form_of(config: StreamConfig) -> dict[str, str]:
         "lease": _plain(config.desk.lease / 60.0),
         "undo": _plain(config.desk.undo),
         "reveal": config.desk.reveal,
+        "alarm_error": _plain(config.alarms.error),
+        "alarm_oldest": "" if config.alarms.oldest is None else _plain(config.alarms.oldest / AN_HOUR),
+        "alarm_spend": _plain(config.alarms.spend_a_day),
+        "alarm_refuted": "yes" if config.alarms.refuted else "no",
     }
 
 
+def _labeller(name: str, one: LabellerSetup) -> str:
+    return f"{name}, {_plain(one.cost)}, {_plain(one.noise_std)}"
+
+
 def _plain(number: float | None) -> str:
-    return "" if number is None else f"{number:.12g}"
+    """A number so that reading it gives the same one.
+
+    >>> _plain(12345.67), _plain(20.0), _plain(None)
+    ('12345.67', '20', '')
+    """
+    return "" if number is None else repr(number).removesuffix(".0")
 
 
 async def change(visit: Visit) -> Page | Elsewhere:
@@ -78,8 +91,9 @@ def change_of(changed: dict[str, str], form: dict[str, str]) -> StreamChange:
     """The change that the changed fields of a form mean."""
     given: dict[str, Any] = {}
     for name in COSTS:
-        if name in changed and (value := number(changed, name)) is not None:
-            given[name] = value
+        replaced = name == "label_cost" and bool(form["labellers"].strip())
+        if name in changed and (changed[name].strip() or not replaced):
+            given[name] = _cost(changed, name)
     for name in ("unit", "currency"):
         if name in changed:
             given[name] = changed[name].strip()
@@ -90,7 +104,7 @@ def change_of(changed: dict[str, str], form: dict[str, str]) -> StreamChange:
         given["open_requests"] = whole(changed, "open_requests")
     if "rule" in changed:
         given["rule"] = _json(changed["rule"])
-    if "labellers" in changed and changed["labellers"].strip():
+    if "labellers" in changed and (changed["labellers"].strip() or "label_cost" not in given):
         given["labellers"] = labellers_of(changed["labellers"])
     if {"lease", "undo", "reveal"} & changed.keys():
         lease, undo = number(form, "lease"), number(form, "undo")
@@ -100,7 +114,27 @@ def change_of(changed: dict[str, str], form: dict[str, str]) -> StreamChange:
             60.0 if undo is None else undo,
             "before" if form["reveal"] == "before" else "after",
         )
+    if {"alarm_error", "alarm_oldest", "alarm_spend", "alarm_refuted"} & changed.keys():
+        given["alarms"] = _alarms(form)
     return StreamChange(**given)
+
+
+def _cost(form: dict[str, str], name: str) -> float:
+    """A cost, which can be changed but not taken away."""
+    found = number(form, name)
+    if found is None:
+        expect.refuse(name.replace("_", " "), "a number", "none", described=True)
+    return found
+
+
+def _alarms(form: dict[str, str]) -> AlarmSetup:
+    hours = number(form, "alarm_oldest")
+    return AlarmSetup(
+        number(form, "alarm_error"),
+        None if hours is None else hours * AN_HOUR,
+        number(form, "alarm_spend"),
+        form["alarm_refuted"] != "no",
+    )
 
 
 def _json(words: str) -> dict[str, Any]:
@@ -125,6 +159,8 @@ def labellers_of(lines: str) -> dict[str, LabellerSetup]:
         if cost is None or noise is None:
             expect.refuse("labellers", "a cost and a noise beside each name", line)
         found[parts[0]] = LabellerSetup(cost, noise)
+    if not found:
+        expect.refuse("labellers", "one at least, or the cost of a label instead", "none", described=True)
     return found
 
 
