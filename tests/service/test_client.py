@@ -243,7 +243,7 @@ def test_other_statuses_of_whatever_lies_between(status):
 def test_a_token_is_shown_nowhere():
     client = Client(URL, "be_a_secret")
     assert "secret" not in repr(client) + repr(client.stream("x"))
-    with pytest.raises(service_refusals.Unreachable) as caught:
+    with pytest.raises(service_refusals.Unreachable, match=r"127\.0\.0\.1:9") as caught:
         Client("http://127.0.0.1:9", "be_a_secret", patience=Patience(tries=1)).streams()
     assert "secret" not in str(caught.value)
 
@@ -296,7 +296,7 @@ def test_a_try_that_was_not_answered_is_sent_again_as_it_was(made, clinic):
 
 def test_patience_ends(made, clinic):
     line = FlakyTransport(clinic.app, random.Random(0), 1.0)
-    with pytest.raises(service_refusals.ServiceError):
+    with pytest.raises(service_refusals.ServiceError, match="got no answer"):
         made(clinic, line, patience=Patience(tries=4)).stream("clinic").decide("flu")
     assert len(line.sent) == 4
 

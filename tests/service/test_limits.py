@@ -6,8 +6,10 @@ import pytest
 
 from breakeven.errors import InvalidInput
 from breakeven.service import app as application
-from breakeven.service.access import CallRates, ProxyLogIn
+from breakeven.service.access import CallRates, ProxyLogIn, new_token
 from breakeven.service.access.proxies import People
+from breakeven.service.app import make_app
+from breakeven.service.pages.page_endpoint import page_routes
 from breakeven.service.server import ServeSettings, check_bind, proxy_log_in
 from breakeven.store import StoredPerson
 from tests.service.samples import ALL_WANTED, TYPES
@@ -133,6 +135,23 @@ def test_a_caller_who_calls_too_often_is_told_when_to_come_back(serving, clock):
         clock.go_on(0.2)
         served("GET", "summary")
         served("GET", "summary", status=429)
+
+
+def test_pages_and_log_ins_are_calls_too(serving, clock):
+    with serving(calls_a_second=2.0) as served:
+        served.client._transport.app = make_app(served.service, page_routes(served.service))
+        served("PUT", "", TYPES, status=201)
+        served("GET", "/streams/clinic/board")
+        assert "at most 2 a second of" in served("GET", "/streams/clinic/board", status=429).text
+        clock.go_on(10.0)
+        word, kept = new_token("ann", ["watch"], None, clock.now())
+        served.store.add_token(kept)
+        served.service.tokens.forget()
+        for _ in range(2):
+            served("POST", "/log-in", data={"token": "be_wrong_one"}, status=401)
+        served("POST", "/log-in", data={"token": word}, status=429)
+        clock.go_on(0.5)
+        served("POST", "/log-in", data={"token": word}, status=303)
 
 
 def test_each_caller_has_a_rate_of_their_own(clock):

@@ -402,6 +402,15 @@ def test_columns_that_cannot_be_used_are_named(folder, more, words):
         run_backfill(options(folder, **more))
 
 
+def test_files_whose_decisions_would_have_one_name_are_refused(folder, monkeypatch):
+    monkeypatch.setattr(archive, "ROWS_A_PART", 150)
+    frame(4, rows=100).write_parquet(folder / "part-1.0001.parquet")
+    words = r"decisions on part-1.0001.parquet and part-1.parquet that are both called part-1.0001.parquet"
+    with pytest.raises(BadTable, match=words):
+        run_backfill(options(folder))
+    assert not (folder.parent / "out" / "decisions").exists()
+
+
 def test_a_folder_without_files_is_refused(tmp_path):
     with pytest.raises(BadTable, match="expected a folder of Parquet files, got none of that name"):
         run_backfill(options(tmp_path / "nothing"))

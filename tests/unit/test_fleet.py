@@ -364,6 +364,22 @@ def test_the_state_of_a_key_is_small():
     assert len(one.dump()) <= 700 * keys
 
 
+def test_ids_of_labels_that_are_forgotten_are_forgotten_too():
+    """And those that are still known are found, whatever number they have now."""
+    one = fleet(told_window=10, early_window=0)
+    for start in range(0, 6000, 200):
+        ids = [f"arrival {i}" for i in range(start, start + 200)]
+        one.decide([1] * 200, ids, ids)
+        counts = one.tell([1] * 199, ids[:-1], np.arange(199.0))
+        assert counts.told == 199
+    assert len(one.state.ids.texts) < 2000  # of 6,000
+    assert one.awaited == 30
+    waiting = [f"arrival {i}" for i in range(199, 6000, 200)]
+    assert Fleet.load(one.dump()).tell([1] * 30, waiting, np.ones(30)).told == 30
+    assert one.tell([1] * 30, waiting, np.ones(30)).told == 30
+    assert one.tell([1], ["arrival 5999"], [1.0]).again == 1
+
+
 # -- without a compiler --------------------------------------------------------------------------------
 
 UNCOMPILED = """

@@ -217,6 +217,7 @@ class Fleet:
         for name, values in zip(("xs", "ids"), given[1:], strict=True):
             _same_length(name, len(values), count)
         money = None if costs is None else self._checked_costs(costs, count)
+        state.labels.forget_ids(state.ids)
         key = state.members_of(state.keys.codes(given[0]))
         types, codes = state.types.codes(given[1]), state.ids.passing_codes(given[2])
         found, numbers = state.labels.find(key, codes), numbers_in(given[2])
@@ -338,6 +339,7 @@ class Fleet:
         values = expect.vector("ys", ys)
         for name, column in (("ids", given[1]), ("ys", values)):
             _same_length(name, len(column), len(given[0]))
+        state.labels.forget_ids(state.ids)
         key = state.members_of(state.keys.codes(given[0]))
         return self._tell(key, state.ids.codes(given[1]), values)
 

@@ -23,6 +23,9 @@ from breakeven.learner.fleet.passing import (
     TypeSums,
     Windows,
 )
+from breakeven.learner.fleet.vocabulary import Vocabulary
+
+FEWEST_IDS = 1024  # texts that are kept in any case
 
 LABEL_KINDS = {
     "key": Kind("i8"),
@@ -141,6 +144,15 @@ class LabelsById:
         self.columns.enter(np.arange(first, first + count))
         for row in range(first + awaited, first + count):
             self.settle(row)
+
+    def forget_ids(self, ids: Vocabulary) -> None:
+        """Let go of the texts of ids that no label has any more, once they are most of them."""
+        if len(ids.texts) <= max(FEWEST_IDS, 4 * len(self)):
+            return
+        rows = self.in_use()
+        self.columns["id"][rows] = ids.forget_others(self.columns["id"][rows])
+        self.columns.index(rows, room=2 * len(rows))
+        self._entered = len(rows)
 
     # -- keeping ---------------------------------------------------------------------------------
 

@@ -68,8 +68,10 @@ class PageEndpoint:
             if self._route.roles:
                 caller = self._service.entrance.caller(self._route.method, headers)
                 caller.check(self._route.roles, stream)
+                self._count(caller.name)
             elif self._route.method != "GET":
                 check_own_page(headers, said=False)
+                self._count(f"somebody at {(scope.get('client') or ('?',))[0]}")
             query = _fields(scope["query_string"])
             form = await self._form(headers, receive)
             visit = Visit(self._service, caller, scope["path_params"], query, form, headers)
@@ -85,6 +87,11 @@ class PageEndpoint:
             wrong = ServiceError("something went wrong in the server; its log says what")
             made = self._made(refusal(wrong, part=self._route.part), caller, stream)
         await send_bytes(send, *made)
+
+    def _count(self, name: str) -> None:
+        """Count a visit as any other call; who logs in is counted by where they come from."""
+        if self._service.rates is not None:
+            self._service.rates.check(name)
 
     async def _form(self, headers: dict[bytes, bytes], receive: Receive) -> dict[str, str]:
         if self._route.method == "GET":

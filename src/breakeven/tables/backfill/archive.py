@@ -65,6 +65,7 @@ class Archive:
         self.schema = self._checked_schema()
         if options.order is not None:
             self.files = self._sorted(options.order)
+        self._check_names()
 
     @property
     def rows(self) -> int:
@@ -88,6 +89,15 @@ class Archive:
         if not paths:
             refuse_table(str(self.folder), Fault("a folder of Parquet files", "one without any"))
         return [ArchiveFile(path.name, self._rows_in(path), path.stat().st_size) for path in paths]
+
+    def _check_names(self) -> None:
+        """Raise where the decisions on two files would have one name."""
+        names: dict[str, str] = {}
+        for part in self.parts():
+            other = names.setdefault(part.name, part.file.name)
+            if other != part.file.name:
+                came = f"decisions on {other} and {part.file.name} that are both called {part.name}"
+                refuse_table(str(self.folder), Fault("names that differ", came, hint="rename one of them"))
 
     def _rows_in(self, path: Path) -> int:
         return int(self._read(path, pl.scan_parquet(path, glob=False).select(pl.len())).item())
