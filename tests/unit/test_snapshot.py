@@ -374,3 +374,16 @@ def test_a_key_is_bytes_of_a_length_that_can_be_used(key):
         SMALL().snapshot(key=key)
     with pytest.raises(InvalidInput, match=r"^key: expected 1 to 64 bytes, got something else$"):
         Learner.restore(SMALL().snapshot(key=b"secret"), key=key)
+
+
+def test_a_new_stream_may_remember_more():
+    learner = Learner(TypeMeans(noise_std=0.5), Never(), label_cost=1.0, keep=3)
+    for id in "abcde":
+        learner.decide("flu", id=id)
+    later = Learner.restore(learner.snapshot(), name="later", keep_at_least=5)
+    for id in "fghi":
+        later.decide("flu", id=id)
+    assert (later.keep, later.decision("e").id) == (5, "e")
+    assert Learner.restore(learner.snapshot(), name="later", keep_at_least=2).keep == 3
+    with pytest.raises(InvalidInput, match="keep_at_least: expected it only where a new stream begins"):
+        Learner.restore(learner.snapshot(), keep_at_least=5)

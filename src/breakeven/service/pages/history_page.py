@@ -10,6 +10,7 @@ from breakeven.errors import BreakevenError, expect
 from breakeven.errors.serving import Malformed
 from breakeven.folding import EVENT_KINDS, event_of
 from breakeven.service.handlers import arrival_handlers, desk_handlers
+from breakeven.service.handlers.feed_handlers import MOST_DIGITS
 from breakeven.service.live_stream import Folded, LiveStream
 from breakeven.service.pages.desk_page import facts_of, label_value, unit_of_label
 from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
@@ -20,7 +21,6 @@ from breakeven.wire.requests import CorrectCall
 
 ENTRIES_SHOWN = 50
 READ_AT_ONCE, MOST_READ = 1000, 50_000  # entries looked through for a page
-LONGEST_NUMBER = 18  # digits
 ENTRY_KINDS = (
     "Arrived", "Told", "Corrected", "Withdrawn", "Reopened", "Skipped", "Learnt", "Fitted", "Refuted",
     "Repriced", "Configured", "Erased", "Created",
@@ -60,7 +60,7 @@ async def history(visit: Visit) -> Page | Elsewhere:
 def _whole(text: str | None, default: int) -> int:
     if not text:
         return default
-    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
+    if not (text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS):
         raise Malformed(f"before: expected the number of an entry, got {text[:40]!r}")
     return int(text)
 
