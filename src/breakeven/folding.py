@@ -11,7 +11,7 @@ from typing import Any, get_args
 from msgspec import Struct
 
 from breakeven import wire
-from breakeven.errors import BreakevenError, InvalidInput, SnapshotError, UnknownId
+from breakeven.errors import BreakevenError, InvalidInput, SnapshotError, UnknownId, expect
 from breakeven.learner import Learner
 from breakeven.store import LogEntry, Store, StoredSnapshot, StoredStream, StoreError
 from breakeven.values import AnyEvent, Arrived, Created, Erased
@@ -187,27 +187,29 @@ def _compared(store: Store, stream: int, seq: int, learner: Learner | None, own:
 
 def erase(
     store: Store,
-    id: str,
-    *,
+    *ids: str,
     by: str,
     stream: str | None = None,
     at: float | None = None,
     progress: DoneOf | None = None,
     **own: Any,
 ) -> list[ErasedFrom]:
-    """Delete the content of every event about an id, in one stream or in all, and say what was changed.
+    """Delete the content of every event about some ids, in one stream or in all, and say what was changed.
 
     Each such entry keeps its number and says that it was erased, when and by whom; an arrival keeps its
-    round. All snapshots of the stream go, and the store is compacted. Nothing is changed unless what is left
-    can be folded.
+    round. All snapshots of the stream go, and the store is compacted. Nothing is changed unless every id is
+    there and what is left can be folded.
     """
+    if not ids:
+        expect.refuse("ids", "one at least", "none", described=True)
     chosen = store.streams() if stream is None else [store.stream(stream)]
-    erasing = _Erasing(store, id, by, time.time() if at is None else at, progress, own)
+    erasing = _Erasing(store, frozenset(ids), by, time.time() if at is None else at, progress, own)
     erasing.whole = 2 * sum(store.last(one.number) for one in chosen)
     found = {one.number: erasing.replacements(one) for one in chosen}
     concerned = [one for one in chosen if found[one.number]]
-    if not concerned:
-        raise UnknownId(f"id: expected one that is in the store, got {id!r}")
+    unknown = [id for id in ids if id not in erasing.seen]
+    if unknown:
+        raise UnknownId(f"id: expected one that is in the store, got {unknown[0]!r}; nothing was erased")
     done = [erasing.tried(one, found[one.number]) for one in concerned]
     for one in concerned:
         store.rewrite(one.number, found[one.number])
@@ -216,29 +218,33 @@ def erase(
 
 
 class _Erasing(Struct):
-    """One id that goes: who erases it, when, and how far that is."""
+    """Ids that go: who erases them, when, and how far that is."""
 
     store: Store
-    id: str
+    ids: frozenset[str]
     by: str
     at: float
     progress: DoneOf | None
     own: dict[str, Any]
+    seen: set[str] = set()  # of these ids
     done: int = 0
     whole: int = 0
 
     def replacements(self, stream: StoredStream) -> list[LogEntry]:
-        """What takes the place of the entries about the id."""
+        """What takes the place of the entries about the ids."""
         found = []
         for entry in self._entries(stream):
             if entry.kind not in EVENT_KINDS:
-                if entry.id == self.id:  # of somebody else's: its number stays
+                if entry.id in self.ids:  # of somebody else's: its number stays
+                    self.seen.add(entry.id)
                     found.append(LogEntry(entry.stream, entry.seq, self.at, self.by, EMPTIED, None, b""))
                 continue
             event = event_of(entry)
             if isinstance(event, Created):
                 self._check_beginning(event, stream)
-            if id_of(event) == self.id:
+            about = id_of(event)
+            if about in self.ids:
+                self.seen.add(about)
                 gone = Erased(event.number, event.stream, arrival=isinstance(event, Arrived))
                 found.append(entry_of(gone, entry.stream, entry.seq, by=self.by, at=self.at))
         return found
@@ -251,12 +257,14 @@ class _Erasing(Struct):
         return ErasedFrom(stream.name, len(changed), left.rounds)
 
     def _check_beginning(self, event: Created, stream: StoredStream) -> None:
-        """Raise where a stream began with a state that holds the id: that cannot be taken out of it."""
+        """Raise where a stream began with a state that holds an id: that cannot be taken out of it."""
         if event.state is None:
             return
-        if Learner.restore(event.state, **self.own).state.book.find(self.id) is not None:
+        book = Learner.restore(event.state, **self.own).state.book
+        held = [id for id in sorted(self.ids) if book.find(id) is not None]
+        if held:
             raise StoreError(
-                f"stream {stream.name!r}: it began with a snapshot that holds {self.id!r}, from which "
+                f"stream {stream.name!r}: it began with a snapshot that holds {held[0]!r}, from which "
                 "nothing can be taken out; erase it in the stream before, and begin this one anew"
             )
 

@@ -208,7 +208,7 @@ def test_erase_from_one_stream_and_from_all(run, path):
     assert run("erase", "bytes", "--stream", "lab") == (0, "lab: 1 entry erased\n", "")
     assert run("check")[0] == 0
     assert run("erase", "Nobody") == (
-        2, "", "breakeven: id: expected one that is in the store, got 'Nobody'\n",
+        2, "", "breakeven: id: expected one that is in the store, got 'Nobody'; nothing was erased\n",
     )  # fmt: skip
     assert run("erase", "Ann", "--stream", "none")[2].endswith("expected one of this store, got 'none'\n")
 
@@ -218,7 +218,7 @@ def test_who_erases_must_be_known(run, monkeypatch):
         raise KeyError("uid not found")
 
     monkeypatch.setattr("getpass.getuser", nobody)
-    assert run("erase", "Ann")[2] == "breakeven: --by: expected who erases, got none, and no login name\n"
+    assert run("erase", "Ann")[2] == "breakeven: --by: expected who does this, got none, and no login name\n"
 
 
 def test_entries_of_other_kinds_are_exported_as_bytes(run, path):

@@ -133,6 +133,15 @@ def test_a_stream_is_used_as_a_learner_is(client):
         clinic.decide("flu")
 
 
+def test_an_id_with_a_slash_goes_through(client):
+    client.create("clinic", ALL_WANTED)
+    clinic = client.stream("clinic")
+    for id in ("ward 3/bed 7", "50%2F50", "?/#"):
+        assert clinic.decide("flu", id=id).id == id
+        assert clinic.tell(id, 38.0).id == id
+        assert clinic.arrival(id).standing == "told"
+
+
 def test_a_desk_is_worked_from_anywhere(client):
     client.create("clinic", ALL_WANTED)
     clinic = client.stream("clinic")

@@ -9,6 +9,7 @@ from breakeven.errors.statuses import ENDINGS
 from breakeven.service.openapi import document, operation_id
 from breakeven.service.routes import SERVICE_ROUTES
 from breakeven.wire.problems import Problem, error_of, problem_of
+from tests.service.samples import ALL_WANTED, TYPES
 
 IDS = [f"{one.method} {one.path}" for one in SERVICE_ROUTES]
 
@@ -65,3 +66,15 @@ def test_an_error_comes_back_in_its_own_class(kind):
 
 def test_an_unknown_problem_is_an_error_of_ours():
     assert str(error_of(Problem("urn:other", "", 500, "what"))) == "what"
+
+
+def test_an_id_may_hold_a_slash(served):
+    served("PUT", "", ALL_WANTED, status=201)
+    for id, path in (("a/b", "a%2Fb"), ("a%2Fb", "a%252Fb"), ("x/y/label", "x%2fy%2Flabel"), ("/", "%2F")):
+        served("POST", "arrivals", {"row": "flu", "id": id})
+        assert served("GET", f"arrivals/{path}")["decision"]["id"] == id
+        assert served("POST", f"requests/{path}/label", {"y": 1.0})["id"] == id
+    served("GET", "arrivals/a/b", status=404)
+    served("DELETE", "arrivals/a%2Fb", status=405)
+    served("GET", "/v1/streams/a%2Fb/summary", status=404)
+    assert "without /" in served("PUT", "/v1/streams/a%2Fb", TYPES, status=422)["detail"]

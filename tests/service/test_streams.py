@@ -8,7 +8,7 @@ import json
 import msgspec
 import pytest
 
-from breakeven import Learner, Threshold, TypeMeans
+from breakeven import Always, Learner, Threshold, TypeMeans
 from breakeven.errors import InvalidInput
 from breakeven.folding import entry_of
 from breakeven.rows import Column, Columns, save_bill
@@ -152,6 +152,21 @@ def test_somebody_is_erased_and_the_rest_stays(clinic, tmp_path):
     clinic("POST", "arrivals", {"row": "flu", "id": "Anna-Karenina"})
 
 
+def test_several_are_erased_at_once_or_none(clinic, monkeypatch):
+    for id in "abc":
+        clinic("POST", "arrivals", {"row": "flu", "id": id})
+    compacted, compact = [], clinic.store.compact
+    monkeypatch.setattr(clinic.store, "compact", lambda: compacted.append(compact()))
+    problem = clinic("POST", "erase", {"ids": ["a", "nobody"]}, status=404)
+    assert "got 'nobody'; nothing was erased" in problem["detail"]
+    clinic("GET", "arrivals/a")
+    assert clinic("POST", "erase", {"ids": ["a", "b", "a"]}) == {"entries": 2}
+    assert len(compacted) == 1
+    clinic("POST", "erase", {"ids": ["a", "b"]}, status=404)  # as after an answer that was lost
+    assert [one["id"] for one in clinic("GET", "requests")["requests"]] in (["c"], [])
+    assert clinic.live().ready.learner.rounds == 3
+
+
 def test_a_snapshot_goes_out_and_comes_in(clinic):
     clinic("POST", "arrivals", {"row": "flu", "id": "a"})
     answer = clinic("GET", "snapshot")
@@ -164,6 +179,24 @@ def test_a_snapshot_goes_out_and_comes_in(clinic):
     clinic("PUT", "snapshot", {"snapshot": "AAAA"}, stream="third", status=422)
     assert [one["id"] for one in clinic("GET", "requests", stream="second")["requests"]] == ["a"]
     assert clinic("POST", "requests/a/label", {"y": 1}, stream="second")["entry"] == 2
+
+
+def test_a_stream_from_a_snapshot_remembers_what_is_on_its_way_to_the_disk(served):
+    learner = Learner(TypeMeans(noise_std=0.5), Always(), label_cost=2.0, keep=3)
+    body = {"snapshot": base64.b64encode(learner.snapshot()).decode()}
+    assert served("PUT", "snapshot", body, status=201)["config"]["keep"] == 10_000
+    assert served.live().ready.learner.keep == served.live().fold().learner.keep == 10_000
+
+
+def test_a_stream_from_a_snapshot_says_its_uneven_costs(served):
+    learner = Learner(TypeMeans(noise_std=0.5), Always(), label_cost=2.0, under_cost=3.0, over_cost=1.0)
+    body = {"snapshot": base64.b64encode(learner.snapshot()).decode()}
+    config = served("PUT", "snapshot", body, status=201)["config"]
+    assert (config["under_cost"], config["over_cost"], config.get("error_cost")) == (3.0, 1.0, None)
+    config = served("PATCH", "", {"error_cost": 4.0})["config"]  # how they compare stays
+    assert (config["under_cost"], config["over_cost"], config.get("error_cost")) == (6.0, 2.0, None)
+    config = served("PATCH", "", {"under_cost": 5.0, "over_cost": 5.0})["config"]
+    assert (config.get("under_cost"), config.get("over_cost"), config["error_cost"]) == (None, None, 5.0)
 
 
 def test_a_bills_folder_becomes_a_stream(tmp_path, serving, address):

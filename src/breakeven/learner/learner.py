@@ -631,18 +631,22 @@ class Learner:
         key: bytes | None = None,
         name: str | None = None,
         fitting: FittingPlace | None = None,
+        keep_at_least: int = 0,
     ) -> "Learner":
         """A learner from its snapshot; `rules` and `beliefs` name classes of your own that it may use.
 
         It goes on with the same stream. With a `name` it begins a new stream, whose events are numbered from
-        1, and whose first event, `learner.created`, holds the snapshot; `fitting` says where it fits.
+        1, and whose first event, `learner.created`, holds the snapshot; `fitting` says where it fits, and
+        `keep_at_least` how many arrivals it remembers, unless `keep` was more.
         """
         if fitting is not None and name is None:
             expect.refuse("fitting", "it only where a new stream begins, with a name", fitting)
+        if expect.whole("keep_at_least", keep_at_least) and name is None:
+            expect.refuse("keep_at_least", "it only where a new stream begins, with a name", keep_at_least)
         own_rules = expect.rows("rules", rules) if rules else []
         own_beliefs = expect.rows("beliefs", beliefs) if beliefs else []
         learner = cls.__new__(cls)
-        learner.state = state_of(unseal(blob, key), own_rules, own_beliefs, name, fitting)
+        learner.state = state_of(unseal(blob, key), own_rules, own_beliefs, name, fitting, keep_at_least)
         learner._fits, learner.created = Fits(learner.state), None
         if name is not None:
             learner.state.earlier += learner.state.number

@@ -98,10 +98,11 @@ def state_of(
     beliefs: Sequence[type[Belief]],
     name: str | None = None,
     fitting: str | None = None,
+    keep_at_least: int = 0,
 ) -> State:
     """The state that `content_of` wrote; with a `name`, of a stream with that name, and `fitting` there."""
     try:
-        return _state(content, rules, beliefs, name, fitting)
+        return _state(content, rules, beliefs, name, fitting, keep_at_least)
     except SnapshotError:
         raise
     except Exception as error:
@@ -114,6 +115,7 @@ def _state(
     beliefs: Sequence[type[Belief]],
     name: str | None,
     fitting: str | None,
+    keep_at_least: int,
 ) -> State:
     try:
         belief, rule, arguments = parts_of(content["config"], rules, beliefs)
@@ -124,6 +126,8 @@ def _state(
         arguments["name"] = name
     if fitting is not None:
         arguments["fitting"] = fitting
+    if keep_at_least:
+        arguments["keep"] = max(arguments["keep"], keep_at_least)
     pop = arguments.pop
     costs = Costs.checked(pop("label_cost", None), pop("labellers", None), pop("error_cost", None))
     belief.load(content["belief"])

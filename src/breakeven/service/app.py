@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 from starlette.applications import Starlette
@@ -17,7 +18,7 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as StarletteRequest
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from breakeven.errors import BreakevenError
@@ -34,6 +35,7 @@ logger = logging.getLogger(__name__)
 
 ENCODER = msgspec.json.Encoder()
 BODY_SECONDS = 60.0  # that a body may take to come
+SLASH = "\ud800"  # stands for a slash in a name meanwhile: no path that was sent can hold it
 JSON_HEADER = (b"content-type", JSON_MEDIA.encode())
 SAFE_HEADERS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 
@@ -41,7 +43,7 @@ SAFE_HEADERS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no
 def make_app(service: Service, more: list[BaseRoute] | None = None) -> Starlette:
     """The application of a service; `more` are routes beside those of the table, such as pages."""
     routes: list[BaseRoute] = [
-        Route(one.path, Endpoint(service, one), methods=[one.method]) for one in SERVICE_ROUTES
+        NamedRoute(one.path, Endpoint(service, one), methods=[one.method]) for one in SERVICE_ROUTES
     ]
     described = ENCODER.encode(document())
     routes.append(Route("/openapi.json", lambda request: Response(described, media_type=JSON_MEDIA)))
@@ -63,6 +65,22 @@ def make_app(service: Service, more: list[BaseRoute] | None = None) -> Starlette
     app.router.redirect_slashes = False
     app.state.service = service
     return app
+
+
+class NamedRoute(Route):
+    """A route whose names and ids may hold a slash, which stands in the path as %2F."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Match the parts of the path as they were sent, and read each for itself."""
+        raw: bytes = scope.get("raw_path") or b""
+        if b"%2F" not in raw.upper():
+            return super().matches(scope)
+        parts = [unquote(part).replace("/", SLASH) for part in raw.decode("ascii").split("/")]
+        found, child = super().matches({**scope, "path": "/".join(parts)})
+        if found is not Match.NONE:
+            names = child["path_params"]
+            child["path_params"] = {name: value.replace(SLASH, "/") for name, value in names.items()}
+        return found, child
 
 
 class ProxyGate:

@@ -306,7 +306,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
     ServiceRoute(
         method="POST",
         path=f"{STREAM}/erase",
-        summary="Delete all content about some ids, for good.",
+        summary="Delete all content about some ids, for good: all of them, or none where one is unknown.",
         handler=stream_handlers.erase,
         roles=("administer",),
         body=EraseCall,

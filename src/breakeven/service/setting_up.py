@@ -35,9 +35,8 @@ LEARNER_FIELDS = (
     "label_cost", "error_cost", "under_cost", "over_cost", "miss_cost", "false_alarm_cost", "warmup", "seed",
     "keep", "answers_within",
 )  # fmt: skip
-COST_FIELDS = (
-    "label_cost", "labellers", "error_cost", "under_cost", "over_cost", "miss_cost", "false_alarm_cost",
-)  # fmt: skip
+ERROR_COST_FIELDS = ("error_cost", "under_cost", "over_cost", "miss_cost", "false_alarm_cost")
+COST_FIELDS = ("label_cost", "labellers", *ERROR_COST_FIELDS)
 SHOWN_FIELDS = ("unit", "currency", "deadline", "open_requests", "desk", "alarms")
 LEAST_KEPT = 10_000  # arrivals that a served learner remembers, so that those on their way to the disk are
 LONGEST_STREAM_NAME = 100
@@ -200,25 +199,44 @@ def reprice(learner: Learner, change: StreamChange) -> None:
         learner.reprice(**given)
 
 
+def repriced(learner: Learner, config: StreamConfig, change: StreamChange) -> StreamConfig:
+    """The same, and the changed configuration with the costs of errors that this led to."""
+    reprice(learner, change)
+    told = any(getattr(change, name) is not UNSET for name in ERROR_COST_FIELDS)
+    return with_error_costs(config, learner) if told else config
+
+
 def config_of_learner(learner: Learner, call: SnapshotCall) -> StreamConfig:
     """The configuration of a stream that goes on with a learner."""
     plain = learner.config()
     labellers = {
         name: LabellerSetup(one.cost, one.noise_std) for name, one in learner.labellers.items()
     } or None
-    return StreamConfig(
+    config = StreamConfig(
         belief=plain["belief"],
         rule=plain["rule"],
         columns=call.columns,
         label_cost=None if labellers else learner.label_cost,
         labellers=labellers,
-        error_cost=learner.error_cost,
         warmup=learner.warmup,
         seed=learner.seed,
         keep=learner.keep,
         answers_within=learner.answers_within,
         **{name: getattr(call, name) for name in SHOWN_FIELDS},
     )
+    return with_error_costs(config, learner)
+
+
+def with_error_costs(config: StreamConfig, learner: Learner) -> StreamConfig:
+    """A configuration with the costs of errors that a learner has: one, or two under the names it has."""
+    costs: dict[str, float | None] = dict.fromkeys(ERROR_COST_FIELDS)
+    if learner.under_cost == learner.over_cost:
+        costs["error_cost"] = learner.error_cost
+    elif config.miss_cost is not None:
+        costs |= {"miss_cost": learner.under_cost, "false_alarm_cost": learner.over_cost}
+    else:
+        costs |= {"under_cost": learner.under_cost, "over_cost": learner.over_cost}
+    return replace(config, **costs)
 
 
 # -- a stream in a store -------------------------------------------------------------------------------
@@ -237,7 +255,7 @@ def create_from(
 ) -> StoredStream:
     """Make a stream that goes on with the learner of a snapshot."""
     check_stream_name(name)
-    learner = Learner.restore(call.snapshot, name=name, fitting="outside")
+    learner = Learner.restore(call.snapshot, name=name, fitting="outside", keep_at_least=LEAST_KEPT)
     check_shown(call.deadline, call.open_requests, call.desk)
     check_alarms(call.alarms)
     check_reveal(call.desk, learner.rule)

@@ -31,6 +31,7 @@ from breakeven.store.schema import NO_LEARNERS_KIND, SCHEMA_VERSION, Dialect, ch
 ENTRIES_A_PAGE = 1000
 IDS_AT_ONCE = 500  # in one statement
 ENTRY_FIELDS = "stream, seq, at, by, kind, id, body"
+HIGHEST_NUMBER = "highest_stream"  # of a stream, in meta
 TOKEN_FIELDS = "id, name, hash, roles, streams, created, expires, used, revoked"
 Row = tuple[Any, ...]
 
@@ -158,7 +159,8 @@ class SqlStore(ABC):
         """Make a stream, with its first entries if given."""
         check_name("name", name)
         with self._writing({"stream": lambda: _taken_name(name)}) as connection:
-            ((number,),) = self._rows(connection, "SELECT coalesce(max(number), 0) + 1 FROM stream")
+            number = self._highest_number(connection) + 1
+            self._remember_number(connection, number)
             made = StoredStream(number, name, config, expect.finite("at", at))
             fields = (made.number, made.name, made.config, made.created)
             self._run(connection, "INSERT INTO stream VALUES (?, ?, ?, ?, NULL)", *fields)
@@ -169,6 +171,16 @@ class SqlStore(ABC):
                 self._insert(connection, entries)
             self._lasts.pop(number, None)
         return made
+
+    def _highest_number(self, connection: Any) -> int:
+        """The highest number that a stream has, or had before it was removed: none is given twice."""
+        ((highest,),) = self._rows(connection, "SELECT coalesce(max(number), 0) FROM stream")
+        kept = self._rows(connection, "SELECT value FROM meta WHERE key = ?", HIGHEST_NUMBER)
+        return max(int(highest), *(int(value) for (value,) in kept), 0)
+
+    def _remember_number(self, connection: Any, number: int) -> None:
+        self._run(connection, "DELETE FROM meta WHERE key = ?", HIGHEST_NUMBER)
+        self._run(connection, "INSERT INTO meta VALUES (?, ?)", HIGHEST_NUMBER, str(number))
 
     def close_stream(self, stream: int, at: float) -> None:
         """Say that a stream takes no more entries."""
@@ -183,6 +195,7 @@ class SqlStore(ABC):
     def drop_stream(self, stream: int) -> None:
         """Remove a stream with all its entries and snapshots."""
         with self._writing() as connection:
+            self._remember_number(connection, self._highest_number(connection))
             self._run(connection, "DELETE FROM entry WHERE stream = ?", stream)
             self._run(connection, "DELETE FROM snapshot WHERE stream = ?", stream)
             if self._run(connection, "DELETE FROM stream WHERE number = ?", stream).rowcount != 1:

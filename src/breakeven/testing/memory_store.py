@@ -34,6 +34,7 @@ class MemoryStore:
         self.id = uuid4().hex
         self.failure: Exception | None = None
         self._turn = RLock()
+        self._highest = 0  # number of a stream
         self._streams: dict[int, StoredStream] = {}
         self._logs: dict[int, list[LogEntry]] = {}
         self._snapshots: dict[int, dict[int, StoredSnapshot]] = {}
@@ -61,12 +62,12 @@ class MemoryStore:
             self._fail()
             if any(one.name == name for one in self.streams()):
                 raise DuplicateId(f"name: expected one that no stream of this store has, got {name!r}")
-            made = StoredStream(max(self._streams, default=0) + 1, name, config, at)
+            made = StoredStream(self._highest + 1, name, config, at)
             entries = [] if first is None else list(first(made.number))
             for entry in entries:
                 check_entry(entry)
             numbered(entries, {made.number: 0})
-            self._streams[made.number] = made
+            self._streams[made.number], self._highest = made, made.number
             self._logs[made.number], self._snapshots[made.number] = entries, {}
         return made
 

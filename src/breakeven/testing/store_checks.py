@@ -193,6 +193,18 @@ def a_dropped_stream_leaves_the_others(store: Store) -> None:
 
 
 @store_check
+def the_number_of_a_dropped_stream_is_not_given_again(store: Store) -> None:
+    """Whoever remembers something by the number of a stream finds nothing of another one."""
+    first, second = begun(store), begun(store, name="other")
+    store.drop_stream(second)
+    third = begun(store, name="other")
+    assert third not in (first, second)
+    store.drop_stream(first)
+    store.drop_stream(third)
+    assert begun(store) not in (first, second, third)
+
+
+@store_check
 def entries_are_found_by_what_they_are_about(store: Store) -> None:
     """Arrivals by many ids, all that came of one, all ids, and entries that are no events of a learner."""
     stream, other = begun(store), begun(store, name="other")

@@ -201,7 +201,7 @@ class SummaryAnswer(Struct, frozen=True, kw_only=True):
 
 
 class EraseCall(Struct, frozen=True, forbid_unknown_fields=True):
-    """The ids of whom to erase."""
+    """The ids of whom to erase. Once erased they are unknown, and may arrive again as new."""
 
     ids: list[str]
 

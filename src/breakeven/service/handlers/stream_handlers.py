@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET
 
 from breakeven.errors import BreakevenError, expect
-from breakeven.folding import erase as erase_id
+from breakeven.folding import erase as erase_ids
 from breakeven.rules import rule_of
 from breakeven.service.alarms import alarms_of
 from breakeven.service.calls import BYTES_MEDIA, Answer, Call
@@ -20,7 +20,7 @@ from breakeven.service.setting_up import (
     check_shown,
     config_bytes,
     config_now,
-    reprice,
+    repriced,
 )
 from breakeven.store.export import time_of
 from breakeven.wire.stream_setup import (
@@ -139,7 +139,7 @@ async def patch_stream(call: Call) -> StreamAnswer:
         check_shown(config.deadline, config.open_requests, config.desk)
         check_alarms(config.alarms)
         check_reveal(config.desk, now.learner.rule if change.rule is UNSET else rule_of(change.rule))
-        reprice(now.learner, change)
+        config = repriced(now.learner, config, change)
         now.add(CONFIGURED, None, config_bytes(config))
         now.config = config
         return config
@@ -173,7 +173,7 @@ async def put_snapshot(call: Call) -> Answer:
 
 
 async def erase(call: Call) -> ErasedAnswer:
-    """Delete all content about some ids, for good."""
+    """Delete all content about some ids, for good: all of them, or none where one is unknown."""
     live, ids, by = call.live, call.body.ids, call.by
     if not ids:
         expect.refuse("ids", "one at least", "none", described=True)
@@ -181,11 +181,8 @@ async def erase(call: Call) -> ErasedAnswer:
         assert live.ready is not None
 
     def work() -> int:
-        return sum(
-            found.entries
-            for id in ids
-            for found in erase_id(live.store, id, by=by, stream=live.name, at=live.clock.now())
-        )
+        (found,) = erase_ids(live.store, *ids, by=by, stream=live.name, at=live.clock.now())
+        return found.entries
 
     return ErasedAnswer(await live.alone(work))
 

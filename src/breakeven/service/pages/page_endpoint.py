@@ -16,7 +16,7 @@ from breakeven.errors import BreakevenError
 from breakeven.errors.serving import Malformed, NotAllowed, NotIdentified, ServiceError, WrongMedia
 from breakeven.service.access.callers import ANYBODY, Caller
 from breakeven.service.access.entrance import check_own_page
-from breakeven.service.app import call_headers, read_all, send_bytes
+from breakeven.service.app import NamedRoute, call_headers, read_all, send_bytes
 from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
 from breakeven.service.pages.page_routes import PAGE_ROUTES, PageRoute
 from breakeven.service.pages.rendering import STATIC_MEDIA, rendered, static_file
@@ -49,7 +49,7 @@ MadePage = tuple[int, bytes, list[tuple[bytes, bytes]]]
 def page_routes(service: Service) -> list[BaseRoute]:
     """Every page, and the files that they use, for `make_app`."""
     routes: list[BaseRoute] = [
-        Route(one.path, PageEndpoint(service, one), methods=[one.method]) for one in PAGE_ROUTES
+        NamedRoute(one.path, PageEndpoint(service, one), methods=[one.method]) for one in PAGE_ROUTES
     ]
     return [*routes, *(Route(f"/static/{name}", _Static(name)) for name in STATIC_MEDIA)]
 
