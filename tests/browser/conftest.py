@@ -7,7 +7,7 @@ import pytest
 from tests.debian import needed, under_ci
 
 
-@pytest.fixture(scope="module")  # playwright's event loop must not outlive a file: others have loops of their own
+@pytest.fixture(scope="module")  # its event loop must not outlive a file: other tests have their own
 def chromium():
     if not under_ci():
         pytest.importorskip("playwright", reason="playwright is not installed: pip install 'breakeven[dev]'")
