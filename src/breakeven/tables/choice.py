@@ -323,10 +323,7 @@ def _values(source: TableSource, column: pl.Series, role: Role, before: int) -> 
     if bad is None:
         return values
     _, other = kinds.read_column(column, "yes_no", role.writing)
-    if role.hint == LABEL_HINT and other not in (
-        None,
-        bad,
-    ):  # the first is a yes or a no, this one is neither
+    if role.hint == LABEL_HINT and other is not None and other > bad:  # yes or no up to it, and it is neither
         expected = "yes or no as before, or numbers throughout"
         source.refuse(
             expected, shown(column[other]), row=before + other + 1, column=role.column, hint=CLASSES
