@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import distribution
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -85,8 +86,11 @@ def test_it_says_how_to_get_the_laboratory(bare, tmp_path):
 
 
 def test_it_carries_its_types_styles_and_script_and_nothing_else(bare):
-    others = {file.name for file in (bare / "breakeven").rglob("*") if file.suffix not in ("", ".py", ".pyc")}
-    assert others == {"py.typed", "page.css", "bill.css", "bill.js"}
+    files = [file for file in (bare / "breakeven").rglob("*") if file.suffix not in ("", ".py", ".pyc")]
+    templates = {file.parent.relative_to(bare / "breakeven") for file in files if file.suffix == ".html"}
+    assert templates == {Path("service/pages/templates")}
+    others = {file.name for file in files if file.suffix != ".html"}
+    assert others == {"py.typed", "page.css", "bill.css", "bill.js", "page.js", "icon.svg"}
 
 
 def test_it_writes_a_page_in_its_style(bare, tmp_path):

@@ -118,18 +118,20 @@ def test_widened_claims_are_wider_and_their_answers_the_same():
     for x in points(12):
         belief.learn(belief.point(x), smooth(x, rng))
     belief.adopt(belief.fit(belief.fit_job(), rng))
-    x = belief.point([0.3, 0.1])
-    before = belief.predict(x)
+    places = [belief.point(x) for x in points(40)[12:]]
+    before = belief.predict_many(places)
     assert isinstance(belief, Checkable)
     belief.give_way(99, 0, 2.0)
-    after = belief.predict(x)
-    assert after.mean == pytest.approx(before.mean, abs=0.1 * before.std)
-    assert after.std == pytest.approx(2.0 * before.std, rel=0.15)
+    after = belief.predict_many(places)
+    pairs = list(zip(before, after, strict=True))
+    # members do not quite agree, so the median of wider ones moves a little: less than a tenth of the std
+    assert np.mean([abs(b.mean - a.mean) / b.std for b, a in pairs]) < 0.1
+    assert np.mean([a.std / b.std for b, a in pairs]) == pytest.approx(2.0, rel=0.15)
     belief.return_to(99)
-    assert belief.predict(x) == before
+    assert belief.predict_many(places) == before
     belief.give_way(99, 0, 2.0)
     belief.adopt(belief.fit(belief.fit_job(), rng))
-    assert belief.predict(x).std == pytest.approx(before.std, rel=1e-3)
+    assert belief.predict(places[0]).std == pytest.approx(before[0].std, rel=1e-3)
 
 
 def test_evidence_is_the_density_of_labels_given_those_before():

@@ -37,7 +37,6 @@ from breakeven.theory.thresholds import (
     threshold,
 )
 from breakeven.theory.type_bounds import (
-    Counted,
     Form,
     expected_upper_bound,
     failure_probability,
@@ -51,7 +50,6 @@ from breakeven.theory.type_bounds import (
 __all__ = [
     "DISCRETE_EXPONENT",
     "EXPECTED_ERROR",
-    "Counted",
     "ErrorBound",
     "Form",
     "GainPath",
