@@ -42,6 +42,18 @@ def opened(path: str | Path | None, tables: str) -> sqlite3.Connection:
     return connection
 
 
+@contextmanager
+def all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
+    """Inside it, all that is written to a file is kept, or nothing."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
 class Journal:
     """Tasks, voices and answers of one desk, in a file or, without a path, in memory.
 
@@ -64,13 +76,8 @@ class Journal:
             if self._db.in_transaction:
                 yield
                 return
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
+            with all_or_nothing(self._db):
                 yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
 
     def close(self) -> None:
         """Close the file."""

@@ -6,8 +6,7 @@ called in the same order, at worst one of them a second time, which changes noth
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import msgspec
 
 from breakeven.desks.counting import CountedLabel, Counting, VerbCall, step_to
 from breakeven.desks.interface import DeskAnswer, DeskDown, DeskRequest, LabellingDesk, Verbs
-from breakeven.desks.journal import opened
+from breakeven.desks.journal import all_or_nothing, opened
 from breakeven.errors import BreakevenError, ConflictingLabel, InvalidInput, UnknownId
 from breakeven.errors.expect import refuse
 from breakeven.errors.serving import HeldByAnother, NotAllowed, UnknownPlace
@@ -110,7 +109,7 @@ class DeskSync:
         if known is not None and known != name:
             refuse("memory", f"the file of {name}", f"that of {known} in {memory}", described=True)
         if known is None:
-            with self._writing():
+            with all_or_nothing(self._db):
                 self._keep("name", name)
 
     def close(self) -> None:
@@ -137,7 +136,7 @@ class DeskSync:
     def _hear(self) -> None:
         """Take up what people did, and note the verbs that follow."""
         answers, cursor = self._desk.answers(self._fact("cursor"))
-        with self._writing():
+        with all_or_nothing(self._db):
             for answer in answers:
                 self._take(answer)
             self._keep("cursor", cursor)
@@ -193,7 +192,7 @@ class DeskSync:
                 done = {"tell": "told", "correct": "corrected", "withdraw": "withdrawn"}[step.verb]
                 setattr(report, done, getattr(report, done) + 1)
                 refused = False
-            with self._writing():
+            with all_or_nothing(self._db):
                 self._db.execute("DELETE FROM due WHERE number = ?", [number])
                 if refused and step.verb == "tell":
                     self._untell(step.id)
@@ -234,7 +233,7 @@ class DeskSync:
         if new:
             self._desk.ask(new)
             again = [[one.id] for one in new if one.id in asked]
-            with self._writing():
+            with all_or_nothing(self._db):
                 self._db.executemany("DELETE FROM said WHERE id = ?", again)
                 self._db.executemany("DELETE FROM told WHERE id = ?", again)
                 self._db.executemany("INSERT OR REPLACE INTO asked VALUES (?, 1)", [[one.id] for one in new])
@@ -246,20 +245,10 @@ class DeskSync:
             self._desk.withdraw(elsewhere)
             report.taken_back = len(elsewhere)
         if over:
-            with self._writing():
+            with all_or_nothing(self._db):
                 self._db.executemany("UPDATE asked SET open = 0 WHERE id = ?", [[id] for id in over])
 
     # -- the file --------------------------------------------------------------------------------
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
     def _fact(self, name: str) -> str | None:
         row = self._db.execute("SELECT value FROM fact WHERE name = ?", [name]).fetchone()
