@@ -8,9 +8,9 @@ import pytest
 from breakeven.errors import InvalidInput
 from breakeven.service import app as application
 from breakeven.service.access import CallRates, ProxyLogIn, new_token
-from breakeven.service.access.proxies import People
+from breakeven.service.access.entrance import People
 from breakeven.service.app import make_app
-from breakeven.service.pages.page_endpoint import page_routes
+from breakeven.service.pages.page_routes import page_routes
 from breakeven.service.server import ServeSettings, check_bind, proxy_log_in, socket
 from breakeven.store import StoredPerson
 from tests.service.samples import ALL_WANTED, TYPES
