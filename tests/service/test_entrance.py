@@ -3,7 +3,7 @@
 import pytest
 
 from breakeven.service.access import new_token
-from breakeven.service.access.sessions import SESSION_SECONDS
+from breakeven.service.access.tokens import SESSION_SECONDS
 from breakeven.store import open_store
 from tests.service.samples import TYPES
 

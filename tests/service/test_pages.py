@@ -7,8 +7,7 @@ import pytest
 
 from breakeven.service.access import new_token
 from breakeven.service.app import make_app
-from breakeven.service.pages.page_endpoint import POLICY, page_routes
-from breakeven.service.pages.page_routes import PAGE_ROUTES
+from breakeven.service.pages.page_routes import PAGE_ROUTES, POLICY, page_routes
 from breakeven.store import open_store
 from tests.service.samples import ALL_WANTED, AUDITED, PATIENTS
 

@@ -12,8 +12,8 @@ import pytest
 
 from breakeven.errors import InvalidInput
 from breakeven.service.access import new_token
-from breakeven.service.alarms import ALARMED, NOTIFIED, AlarmReceiver, AlarmWatch
-from breakeven.service.call_log import CallLog
+from breakeven.service.server import CallLog
+from breakeven.service.watching import ALARMED, NOTIFIED, AlarmReceiver, AlarmWatch
 from breakeven.wire.signing import signature_of
 from tests.service.samples import ALL_WANTED, AUDITED, TYPES
 

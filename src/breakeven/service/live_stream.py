@@ -22,11 +22,10 @@ from breakeven.folding import entry_of, fold_stream
 from breakeven.learner import Learner
 from breakeven.learner.state import WHOLE
 from breakeven.rows import Columns
-from breakeven.service.clock import Clock, Jumps
+from breakeven.service.clock import Clock, Jumps, StreamTimes
 from breakeven.service.desk import Desk
 from breakeven.service.seen_ids import SeenIds
 from breakeven.service.setting_up import columns_of, config_now
-from breakeven.service.stream_times import StreamTimes
 from breakeven.store import LogEntry, Store, StoredStream, Writer
 from breakeven.store.port import ARRIVAL
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn

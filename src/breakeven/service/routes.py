@@ -22,7 +22,6 @@ from breakeven.service.calls import (
 from breakeven.service.handlers import (
     arrival_handlers,
     desk_handlers,
-    feed_handlers,
     label_handlers,
     log_handlers,
     stream_handlers,
@@ -277,7 +276,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         method="GET",
         path=f"{STREAM}/feed",
         summary="Server-sent events: that the log goes on, and up to which entry, at most twice a second.",
-        handler=feed_handlers.feed,
+        handler=log_handlers.feed,
         roles=("watch", "label"),
         gives=(FEED_MEDIA,),
         statuses=(404, 429),

@@ -8,10 +8,8 @@ from msgspec import UNSET
 from breakeven.errors import BreakevenError, expect
 from breakeven.folding import erase as erase_ids
 from breakeven.rules import rule_of
-from breakeven.service.alarms import alarms_of
 from breakeven.service.calls import BYTES_MEDIA, Answer, Call
 from breakeven.service.live_stream import Folded, LiveStream
-from breakeven.service.metrics import METRICS_MEDIA, metrics_text
 from breakeven.service.setting_up import (
     CONFIGURED,
     changed_config,
@@ -22,6 +20,7 @@ from breakeven.service.setting_up import (
     config_now,
     repriced,
 )
+from breakeven.service.watching import METRICS_MEDIA, alarms_of, metrics_text
 from breakeven.store.export import time_of
 from breakeven.wire.stream_setup import (
     ErasedAnswer,
