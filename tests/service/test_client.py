@@ -10,7 +10,7 @@ import pytest
 
 import breakeven.errors as refusals
 from breakeven.client import AsyncClient, Client, Patience, new_id
-from breakeven.client.patience import Attempts
+from breakeven.client.connection import Attempts
 from breakeven.errors import serving as service_refusals
 from breakeven.errors.storing import UnknownStream
 from breakeven.learner import Learner

@@ -1,6 +1,7 @@
 """Proxies that log people in, how often somebody may call, and bodies that do not end."""
 
 import asyncio
+import socket as sockets
 
 import pytest
 
@@ -10,7 +11,7 @@ from breakeven.service.access import CallRates, ProxyLogIn, new_token
 from breakeven.service.access.entrance import People
 from breakeven.service.app import make_app
 from breakeven.service.pages.page_routes import page_routes
-from breakeven.service.server import ServeSettings, check_bind, proxy_log_in
+from breakeven.service.server import ServeSettings, check_bind, proxy_log_in, socket
 from breakeven.store import StoredPerson
 from tests.service.samples import ALL_WANTED, TYPES
 
@@ -208,3 +209,12 @@ def test_a_body_of_which_nothing_comes_is_given_up(monkeypatch):
 
     with pytest.raises(application.Malformed, match=r"expected all of it within 0\.01 seconds"):
         asyncio.run(application.read_all(receive, 1000, {}))
+
+
+def test_an_answer_in_two_parts_is_sent_at_once():
+    with (
+        socket("127.0.0.1", 0) as listening,
+        sockets.create_connection(listening.getsockname()),
+        listening.accept()[0] as connection,
+    ):
+        assert connection.getsockopt(sockets.IPPROTO_TCP, sockets.TCP_NODELAY)

@@ -13,9 +13,8 @@ from selectors import EVENT_READ, DefaultSelector
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from breakeven.errors import BreakevenError
+from breakeven.errors import BreakevenError, how_to_install
 from breakeven.errors.addresses import without_password
-from breakeven.errors.installing import how_to_install
 from breakeven.errors.storing import MissingStore, StoreError, StoreFailed
 from breakeven.store.lock import held
 from breakeven.store.port import LogEntry
