@@ -32,7 +32,7 @@ LUCK = 2.0  # errors of a constant that are added to those of every member
 TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent
 ABOVE_ZERO = 1e-300
 LEAST_KNOWN_NOISE = 1e-7  # of the variance of f: less is lost in the rounding of an inverse
-TOGETHER = 100_000  # entries of covariances that are factored together
+FACTORED = 100_000  # entries of covariances that are factored together
 HALVED_FROM = 200  # labels from which reading only half of an inverse is faster
 LEAST_SCALE = 0.5  # of a part of the labels, over that of all: a few that happen to be equal prove nothing
 SCALE_RANGE = 2.0 * log(100.0)  # the range of log s² before any label, where one world is weighed against two
@@ -280,7 +280,7 @@ class Candidates(Posterior):
     def _solutions(self, columns: Array) -> tuple[Array, Array]:
         found = np.empty((len(columns), len(self.members), self.labels))
         diagonals = np.empty(found.shape[1:])
-        among, few = self.kernels.among(self.places), max(1, TOGETHER // self.labels**2)
+        among, few = self.kernels.among(self.places), max(1, FACTORED // self.labels**2)
         for start in range(0, len(self.members), few):
             some = np.arange(start, min(start + few, len(self.members)))
             halves, self._logdet[some] = inverse_factors(self._covariances(among, some))
