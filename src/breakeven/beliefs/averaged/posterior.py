@@ -295,9 +295,9 @@ def inverse_factors(K: Array) -> tuple[Array, Array]:
 
     Only what lies on and below the diagonal is read.
 
-    >>> halves, logs = inverse_factors(np.diag([4.0, 1.0])[None])
+    >>> halves, logs = inverse_factors(np.array([[[4.0, 2.0], [2.0, 2.0]]]))
     >>> halves.tolist(), round(float(logs[0]), 4)
-    ([[[0.5, 0.0], [0.0, 1.0]]], 1.3863)
+    ([[[0.5, 0.0], [-0.5, 1.0]]], 1.3863)
     """
     factors: Array = np.linalg.cholesky(K).astype(np.float64, copy=False)
     logs: Array = 2.0 * np.log(np.einsum("mii->mi", factors)).sum(axis=1)
