@@ -8,9 +8,15 @@ import time
 import pytest
 
 from breakeven.folding import fold_stream
-from breakeven.service.fit_runner import FITTER, FitRunner
-from breakeven.service.snapshot_runner import SnapshotRunner, _Progress
-from breakeven.service.worker_process import WorkerLost, WorkerProcess, WorkFailed
+from breakeven.service.beside import (
+    FITTER,
+    FitRunner,
+    SnapshotRunner,
+    WorkerLost,
+    WorkerProcess,
+    WorkFailed,
+    _Progress,
+)
 from tests.service.samples import TYPES
 
 CURVE = {

@@ -6,10 +6,9 @@ import json
 import pytest
 
 from breakeven.errors.serving import TooMany
-from breakeven.service import feeds
-from breakeven.service.access import new_token
+from breakeven.service.access import callers, new_token
 from breakeven.service.calls import Call
-from breakeven.service.handlers import feed_handlers
+from breakeven.service.handlers import log_handlers
 from breakeven.store import open_store
 from tests.service.samples import TYPES
 
@@ -21,7 +20,7 @@ class Listener:
         headers = {name.encode(): text.encode() for name, text in (headers or {}).items()}
         caller = served.service.entrance.caller("GET", headers)
         call = Call(served.service, caller, {"stream": stream}, None, None, "", headers)
-        self.served, self.feed = served, served.run(feed_handlers.feed(call))
+        self.served, self.feed = served, served.run(log_handlers.feed(call))
         self.begun = served.run(anext(self.feed.parts))
 
     def next(self, within=5.0):
@@ -95,7 +94,7 @@ def test_it_ends_when_the_service_stops(clinic, listen):
 
 
 def test_it_ends_with_the_stream(clinic, listen, monkeypatch):
-    monkeypatch.setattr(feed_handlers, "LOOKED_AFTER", 0.01)
+    monkeypatch.setattr(log_handlers, "LOOKED_AFTER", 0.01)
     listener = listen()
     listener.next()
     clinic("DELETE", "/v1/streams/clinic?erase=true", status=204)
@@ -103,21 +102,21 @@ def test_it_ends_with_the_stream(clinic, listen, monkeypatch):
 
 
 def test_it_ends_when_the_token_is_revoked(serving, address, clock, monkeypatch):
-    monkeypatch.setattr(feed_handlers, "LOOKED_AFTER", 0.01)
+    monkeypatch.setattr(log_handlers, "LOOKED_AFTER", 0.01)
     store = open_store(address, "create")
     word, kept = new_token("eve", ["administer"], None, clock.now())
-    store.add_token(kept)
+    store.add_token(kept, by="root")
     with serving(store, token=word) as served:
         served("PUT", "", TYPES, status=201)
         listener = Listener(served, {"authorization": f"Bearer {word}"})
         listener.next()
-        store.revoke_token(kept.id, clock.now())
+        store.revoke_token(kept.id, clock.now(), by="root")
         clock.go_on(1.1)
         assert listener.next() is None
 
 
 def test_only_so_many_are_open_and_one_that_ends_makes_room(listen, monkeypatch):
-    monkeypatch.setattr(feeds, "MOST_FEEDS_EACH", 2)
+    monkeypatch.setattr(callers, "MOST_FEEDS_EACH", 2)
     first, _ = listen(), listen()
     with pytest.raises(TooMany, match="expected fewer than 2 open feeds, got 2"):
         listen()

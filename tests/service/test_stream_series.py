@@ -2,8 +2,8 @@
 
 import pytest
 
-from breakeven.service import stream_series
-from breakeven.service.stream_series import StreamSeries, course_of, rate_of
+from breakeven.service.pages import board_page
+from breakeven.service.pages.board_page import StreamSeries, course_of, rate_of
 from tests.service.samples import ALL_WANTED
 
 
@@ -41,7 +41,7 @@ def test_the_course_of_a_whole_log_begins_at_nothing(busy):
 def test_the_end_of_a_log_is_enough_and_is_read_on(busy, monkeypatch):
     whole = StreamSeries(busy.store, busy.live().number)
     whole.read(busy.live().written)
-    monkeypatch.setattr(stream_series, "LAST_ENTRIES", 40)
+    monkeypatch.setattr(board_page, "LAST_ENTRIES", 40)
     part = StreamSeries(busy.store, busy.live().number)
     part.read(30)
     part.read(busy.live().written)
@@ -66,7 +66,7 @@ def test_the_rate_is_the_share_of_the_last_arrivals(busy):
 
 
 def test_no_more_costs_are_remembered_than_steps(busy, monkeypatch):
-    monkeypatch.setattr(stream_series, "LAST_ENTRIES", 8)
+    monkeypatch.setattr(board_page, "LAST_ENTRIES", 8)
     series = StreamSeries(busy.store, busy.live().number)
     for upto in range(busy.live().written + 1):
         series.read(upto)

@@ -12,8 +12,8 @@ import pytest
 
 from breakeven.errors import InvalidInput
 from breakeven.service.access import new_token
-from breakeven.service.alarms import ALARMED, NOTIFIED, AlarmReceiver, AlarmWatch
-from breakeven.service.call_log import CallLog
+from breakeven.service.server import CallLog
+from breakeven.service.watching import ALARMED, NOTIFIED, AlarmReceiver, AlarmWatch
 from breakeven.wire.signing import signature_of
 from tests.service.samples import ALL_WANTED, AUDITED, TYPES
 
@@ -259,7 +259,7 @@ def test_each_call_is_a_line_without_ids_and_tokens(clinic, clock):
     lines = []
     transport = httpx.ASGITransport(CallLog(clinic.app, lines.append, clock))
     client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
-    clinic.store.add_token(kept)
+    clinic.store.add_token(kept, by="root")
     clinic.service.tokens.forget()
 
     def call(path, **headers):

@@ -2,5 +2,6 @@
 
 Reading order: routes (the one table of all paths), handlers/ (what each does), live_stream (a learner, its
 turn and the way to the disk), desk (who labels what), setting_up (streams from plain data), service (all of
-them, from start to stop), access/ (who may do what), app and server (how they are served).
+them, from start to stop), beside (deadlines, fits and snapshots), watching (alarms and numbers),
+access/ (who may do what), pages/ (what people see), app and server (how all of it is served).
 """

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from breakeven.errors import BreakevenError
 from breakeven.service.access import Caller
+from breakeven.service.access.callers import waited
 from breakeven.service.calls import Call
-from breakeven.service.feeds import waited
 from breakeven.service.handlers import arrival_handlers, desk_handlers
 from breakeven.wire.arrivals import Arrival, DecisionAnswer
 from breakeven.wire.requests import LabelCall, NextCall

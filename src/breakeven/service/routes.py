@@ -22,7 +22,6 @@ from breakeven.service.calls import (
 from breakeven.service.handlers import (
     arrival_handlers,
     desk_handlers,
-    feed_handlers,
     label_handlers,
     log_handlers,
     stream_handlers,
@@ -60,6 +59,8 @@ from breakeven.wire.stream_setup import (
     StreamConfig,
     StreamList,
     SummaryAnswer,
+    TrailAnswer,
+    TrailQuery,
 )
 
 MEGABYTE = 1 << 20
@@ -117,7 +118,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         handler=arrival_handlers.arrival,
         roles=("watch",),
         answer=ArrivalAnswer,
-        statuses=(404,),
+        statuses=(404, 410),
     ),
     ServiceRoute(
         method="POST",
@@ -212,7 +213,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         roles=("label",),
         body=LeaseCall,
         answer=Request,
-        statuses=(404, 409, 415, 422),
+        statuses=(404, 409, 410, 415, 422),
         empty_body=True,
     ),
     ServiceRoute(
@@ -223,7 +224,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         roles=("label",),
         body=NoBody,
         answer=StandingAnswer,
-        statuses=(404, 415),
+        statuses=(404, 410, 415),
         empty_body=True,
     ),
     ServiceRoute(
@@ -277,7 +278,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         method="GET",
         path=f"{STREAM}/feed",
         summary="Server-sent events: that the log goes on, and up to which entry, at most twice a second.",
-        handler=feed_handlers.feed,
+        handler=log_handlers.feed,
         roles=("watch", "label"),
         gives=(FEED_MEDIA,),
         statuses=(404, 429),
@@ -360,6 +361,16 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         query=DeleteQuery,
         success=204,
         statuses=(404,),
+    ),
+    ServiceRoute(
+        method="GET",
+        path="/v1/trail",
+        summary="Who added and revoked tokens, and said what people may do.",
+        handler=stream_handlers.trail,
+        roles=("administer",),
+        query=TrailQuery,
+        answer=TrailAnswer,
+        statuses=(422,),
     ),
     ServiceRoute(
         method="GET",

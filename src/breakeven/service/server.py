@@ -1,33 +1,97 @@
-"""The service in a process of its own: where it binds, and how it stops.
+"""The service in a process of its own: where it binds, what it writes down of each call, and how it stops.
 
 It binds to this machine alone unless told otherwise, and to no other address before there is a token. Asked
 to stop, it takes no more calls, answers those that it has, and writes what they are about.
 """
 
 import os
+import re
+import secrets
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from socket import SOCK_STREAM, create_server, getaddrinfo
+from socket import IPPROTO_TCP, SOCK_STREAM, TCP_NODELAY, create_server, getaddrinfo
 from socket import socket as Socket  # noqa: N812  (a class)
+from time import perf_counter
+from typing import Any
 
 import msgspec
 import uvicorn
 from msgspec import Struct
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from breakeven.errors import InvalidInput, expect
 from breakeven.service.access import ProxyLogIn
 from breakeven.service.access.entrance import is_local
-from breakeven.service.alarms import AlarmReceiver, AlarmWatch
 from breakeven.service.app import make_app
-from breakeven.service.call_log import CallLog
+from breakeven.service.clock import Clock
 from breakeven.service.demonstration import Demonstration
-from breakeven.service.pages.page_endpoint import page_routes
+from breakeven.service.pages.page_routes import page_routes
 from breakeven.service.service import Service
 from breakeven.service.setting_up import create_from_bill
+from breakeven.service.watching import AlarmReceiver, AlarmWatch
 from breakeven.store import Store, open_store
+from breakeven.store.export import time_of
+
+REQUEST_ID = b"x-request-id"
+GOOD_REQUEST_ID = re.compile(rb"[\w.:/+=-]{1,100}", re.ASCII)
+
+
+class CallLog:
+    """An application whose calls are written down, each as a line of JSON; `write` gets the lines.
+
+    A line says when, which, by whom, how it ended, how long it took, and its id: the caller's own, from the
+    header `X-Request-ID`, or a new one; it is answered in the same header. Paths are written as the table of
+    routes has them: neither ids of arrivals nor tokens come into the log.
+    """
+
+    def __init__(self, app: ASGIApp, write: Callable[[bytes], object], clock: Clock | None = None) -> None:
+        self._app, self._write, self._clock = app, write, clock or Clock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a call happen, and write it down once it has ended."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, id, status = perf_counter(), request_id(scope), 0
+        scope["request_id"] = id.decode()
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message = {**message, "headers": [*message["headers"], (REQUEST_ID, id)]}
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sent)
+        finally:
+            self._write(msgspec.json.encode(self._line(scope, status, perf_counter() - began)) + b"\n")
+
+    def _line(self, scope: Scope, status: int, seconds: float) -> dict[str, Any]:
+        route, path = scope.get("route"), scope.get("path_params", {})
+        return {
+            "at": time_of(self._clock.now()),
+            "request": scope["request_id"],
+            "method": scope["method"],
+            "route": getattr(route, "path", None),
+            "stream": path.get("stream"),
+            "by": scope.get("called_by"),
+            "status": status,
+            "seconds": round(seconds, 6),
+        }
+
+
+def request_id(scope: Scope) -> bytes:
+    """The id of a call: the caller's own where it is a good one."""
+    given = [value for name, value in scope["headers"] if name == REQUEST_ID]
+    if len(given) == 1 and GOOD_REQUEST_ID.fullmatch(given[0]):
+        return bytes(given[0])
+    return secrets.token_hex(8).encode()
+
+
+# -- the process ------------------------------------------------------------------------------------------
 
 SECONDS_TO_STOP = 10
 ALARM_SECRET = "BREAKEVEN_ALARM_SECRET"
@@ -149,6 +213,12 @@ class StoppingServer(uvicorn.Server):
 
 
 def socket(host: str, port: int) -> Socket:
-    """A socket that listens; port 0 takes any that is free."""
+    """A socket that listens; port 0 takes any that is free.
+
+    What is written to its connections is sent at once: an answer goes out in two parts, and the second would
+    wait until the other side has confirmed the first, which takes it 40 ms.
+    """
     family = getaddrinfo(host, port, type=SOCK_STREAM)[0][0]
-    return create_server((host, port), family=family, backlog=2048)
+    listening = create_server((host, port), family=family, backlog=2048)
+    listening.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # which connections inherit
+    return listening

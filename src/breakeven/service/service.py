@@ -11,13 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from breakeven.errors import DuplicateId
 from breakeven.errors.storing import UnknownStream
 from breakeven.service.access import CallRates, Entrance, People, ProxyLogIn, Sessions, Tokens
-from breakeven.service.background import Beside, Deadlines
+from breakeven.service.access.callers import Feeds
+from breakeven.service.beside import Beside, Deadlines, FitRunner, SnapshotRunner
 from breakeven.service.clock import Clock
-from breakeven.service.feeds import Feeds
-from breakeven.service.fit_runner import FitRunner
 from breakeven.service.live_stream import LiveStream
 from breakeven.service.setting_up import config_now, create, create_from, first_config
-from breakeven.service.snapshot_runner import SnapshotRunner
 from breakeven.store import Store, StoredStream, Writer
 from breakeven.wire.stream_setup import SnapshotCall, StreamConfig
 
@@ -55,6 +53,8 @@ class Service:
     async def start(self) -> None:
         """Begin to serve; streams are read meanwhile."""
         loop = asyncio.get_running_loop()
+        if await asyncio.to_thread(lambda: self.store.uncompacted):  # the service died over it
+            await asyncio.to_thread(self.store.compact)
         self._writer = Writer(self.store, loop.call_soon_threadsafe)
         for stored in self.store.streams():
             self._enter(stored)

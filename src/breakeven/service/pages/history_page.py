@@ -10,11 +10,10 @@ from breakeven.errors import BreakevenError, expect
 from breakeven.errors.serving import Malformed
 from breakeven.folding import EVENT_KINDS, event_of
 from breakeven.service.handlers import arrival_handlers, desk_handlers
-from breakeven.service.handlers.feed_handlers import MOST_DIGITS
+from breakeven.service.handlers.log_handlers import MOST_DIGITS
 from breakeven.service.live_stream import Folded, LiveStream
 from breakeven.service.pages.desk_page import facts_of, label_value, unit_of_label
-from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
-from breakeven.service.pages.rendering import shown_amount
+from breakeven.service.pages.rendering import Elsewhere, Page, Visit, address, shown_amount
 from breakeven.store import LogEntry
 from breakeven.values import AnyEvent, Arrived, Corrected, Fitted, Learnt, Refuted, Told, Withdrawn
 from breakeven.wire.requests import CorrectCall

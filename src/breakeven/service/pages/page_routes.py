@@ -1,21 +1,48 @@
-"""Every page, as one table. A part of a page is asked for by the script, which puts it in its place."""
+"""Every page, as one table; how one is asked for and sent, and the headers that keep it safe.
 
+A part of a page is asked for by the script, which puts it in its place. Nothing in a page may load from
+elsewhere, run as an inline script or be shown in a frame. Whoever is not known is sent to the log-in; what is
+refused is a page of its own, in the library's own sentence.
+"""
+
+import logging
 from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qsl
 
 from msgspec import Struct
+from starlette.requests import ClientDisconnect
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
 
-from breakeven.service.access.callers import CallerRole
+from breakeven.errors import BreakevenError
+from breakeven.errors.serving import Malformed, NotAllowed, NotIdentified, ServiceError, WrongMedia
+from breakeven.service.access.callers import ANYBODY, Caller, CallerRole
+from breakeven.service.access.entrance import check_own_page
+from breakeven.service.app import NamedRoute, call_headers, read_all, send_bytes
 from breakeven.service.pages import (
+    access_page,
     board_page,
     desk_page,
+    docs_page,
     history_page,
-    log_in_page,
     settings_page,
     streams_page,
 )
-from breakeven.service.pages.page_calls import Elsewhere, Page, Visit
+from breakeven.service.pages.rendering import (
+    STATIC_MEDIA,
+    Elsewhere,
+    Page,
+    Visit,
+    address,
+    rendered,
+    static_file,
+)
+from breakeven.service.service import Service
+from breakeven.wire.problems import problem_of
 
 PageMaker = Callable[[Visit], Awaitable[Page | Elsewhere]]
+logger = logging.getLogger(__name__)
+
 ONE = "/streams/{stream}"
 ANY_ROLE: tuple[CallerRole, ...] = ("watch", "label", "send")
 
@@ -31,9 +58,10 @@ class PageRoute(Struct, frozen=True):
 
 
 PAGE_ROUTES = (
-    PageRoute("GET", "/log-in", log_in_page.log_in),
-    PageRoute("POST", "/log-in", log_in_page.begin_session),
-    PageRoute("POST", "/log-out", log_in_page.end_session),
+    PageRoute("GET", "/log-in", access_page.log_in),
+    PageRoute("POST", "/log-in", access_page.begin_session),
+    PageRoute("POST", "/log-out", access_page.end_session),
+    PageRoute("GET", "/docs", docs_page.docs),
     PageRoute("GET", "/", streams_page.streams, ANY_ROLE),
     PageRoute("GET", "/new-stream", streams_page.new_stream, ("administer",)),
     PageRoute("POST", "/new-stream", streams_page.create_stream, ("administer",)),
@@ -54,7 +82,144 @@ PAGE_ROUTES = (
     PageRoute("POST", f"{ONE}/settings", settings_page.change, ("administer",)),
     PageRoute("GET", f"{ONE}/labels", settings_page.labels, ("label",)),
     PageRoute("POST", f"{ONE}/labels", settings_page.send_labels, ("label",)),
-    PageRoute("GET", "/tokens", settings_page.tokens, ("administer",)),
-    PageRoute("POST", "/tokens", settings_page.add_token, ("administer",)),
-    PageRoute("POST", "/tokens/revoke", settings_page.revoke_token, ("administer",)),
+    PageRoute("GET", "/tokens", access_page.tokens, ("administer",)),
+    PageRoute("POST", "/tokens", access_page.add_token, ("administer",)),
+    PageRoute("POST", "/tokens/revoke", access_page.revoke_token, ("administer",)),
 )
+
+
+# -- how one is asked for and sent ------------------------------------------------------------------------
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+PAGE_HEADERS = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+FOR_EVER = "public, max-age=31536000, immutable"
+FORM_MEDIA = "application/x-www-form-urlencoded"
+MOST_FORM_BYTES = 1 << 20
+MOST_FORM_FIELDS = 500
+
+MadePage = tuple[int, bytes, list[tuple[bytes, bytes]]]
+"""A status, the page as bytes, and its headers."""
+
+
+def page_routes(service: Service) -> list[BaseRoute]:
+    """Every page, and the files that they use, for `make_app`."""
+    routes: list[BaseRoute] = [
+        NamedRoute(one.path, PageEndpoint(service, one), methods=[one.method]) for one in PAGE_ROUTES
+    ]
+    return [*routes, *(Route(f"/static/{name}", _Static(name)) for name in STATIC_MEDIA)]
+
+
+class PageEndpoint:
+    """One page as an application of its own."""
+
+    def __init__(self, service: Service, route: PageRoute) -> None:
+        self._service, self._route = service, route
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one visit."""
+        headers, stream = call_headers(scope), scope["path_params"].get("stream")
+        caller = ANYBODY
+        try:
+            if self._route.roles:
+                caller = self._service.entrance.caller(self._route.method, headers)
+                caller.check(self._route.roles, stream)
+                self._count(caller.name)
+            elif self._route.method != "GET":
+                check_own_page(headers, said=False)
+                self._count(f"somebody at {(scope.get('client') or ('?',))[0]}")
+            query = _fields(scope["query_string"])
+            form = await self._form(headers, receive)
+            visit = Visit(self._service, caller, scope["path_params"], query, form, headers)
+            made = self._made(await self._route.maker(visit), caller, stream)
+        except ClientDisconnect:
+            return
+        except NotIdentified as error:
+            made = self._made(self._to_log_in(scope, error), caller, stream)
+        except BreakevenError as error:
+            made = self._made(refusal(error, part=self._route.part), caller, stream)
+        except Exception:
+            logger.exception("%s %s", self._route.method, self._route.path)
+            wrong = ServiceError("something went wrong in the server; its log says what")
+            made = self._made(refusal(wrong, part=self._route.part), caller, stream)
+        await send_bytes(send, *made)
+
+    def _count(self, name: str) -> None:
+        """Count a visit as any other call; who logs in is counted by where they come from."""
+        if self._service.rates is not None:
+            self._service.rates.check(name)
+
+    async def _form(self, headers: dict[bytes, bytes], receive: Receive) -> dict[str, str]:
+        if self._route.method == "GET":
+            return {}
+        content = await read_all(receive, MOST_FORM_BYTES, headers)
+        media = headers.get(b"content-type", b"").split(b";")[0].strip().lower().decode("latin-1")
+        if content and media != FORM_MEDIA:
+            raise WrongMedia(f"form: expected {FORM_MEDIA}, got {media!r}")
+        return _fields(content)
+
+    def _to_log_in(self, scope: Scope, error: NotIdentified) -> Page | Elsewhere:
+        if self._route.part or self._route.method != "GET":
+            return refusal(error, part=self._route.part)
+        wanted = scope["raw_path"].decode("latin-1") + (
+            "?" + scope["query_string"].decode("latin-1") if scope["query_string"] else ""
+        )
+        return Elsewhere(address("log-in", next=None if wanted == "/" else wanted))
+
+    def _made(self, answer: Page | Elsewhere, caller: Caller, stream: str | None) -> MadePage:
+        if isinstance(answer, Elsewhere):
+            return 303, b"", _encoded(PAGE_HEADERS | {"location": answer.to} | answer.headers)
+        values = {
+            "caller": caller,
+            "stream": stream,
+            "now": self._service.clock.now(),
+            "tokens_needed": self._service.tokens.needed,
+        }
+        content = rendered(answer.template, values | answer.values)
+        return answer.status, content, _encoded(PAGE_HEADERS | answer.headers)
+
+
+class _Static(Struct, frozen=True):
+    """A file that every page uses."""
+
+    name: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {
+            "content-type": STATIC_MEDIA[self.name],
+            "cache-control": FOR_EVER,
+            "x-content-type-options": "nosniff",
+        }
+        await send_bytes(send, 200, static_file(self.name), _encoded(headers))
+
+
+def refusal(error: BreakevenError, *, part: bool) -> Page:
+    """A page that says what was refused, and why; or the part of one."""
+    problem = problem_of(error)
+    known = not isinstance(error, NotIdentified)
+    allowed = not isinstance(error, NotAllowed)
+    values = {"problem": problem, "known": known, "allowed": allowed, "stream": None}
+    return Page("refused_part.html" if part else "refused.html", values, problem.status)
+
+
+def _fields(content: bytes) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(
+            content.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FORM_FIELDS
+        )
+    except ValueError as error:
+        raise Malformed(f"form: expected names and values of text, got {error}") from error
+    return dict(pairs)
+
+
+def _encoded(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), text.encode("latin-1")) for name, text in headers.items()]

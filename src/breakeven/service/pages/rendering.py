@@ -1,16 +1,137 @@
-"""Templates made into HTML. Everything that is put into one is escaped, and a name that is missing fails."""
+"""What a page is made of: a visit with its form, and a template with values, or the way to another page.
 
+Everything that is put into a template is escaped, and a name that is missing fails. An empty field of a form
+is None, and what cannot be read says which field it was.
+"""
+
+import re
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from math import isfinite
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from msgspec import Struct
 
-from breakeven.service.pages.page_calls import address
+from breakeven.errors import expect
+from breakeven.service.access import Caller
+from breakeven.service.access.entrance import CallHeaders
+from breakeven.service.calls import Call
+from breakeven.service.live_stream import LiveStream
+from breakeven.service.service import Service
 from breakeven.values.amounts import amount, duration
+
+
+class Visit(Struct, frozen=True):
+    """Somebody asks for a page: who, with which words in the path, in the query and in a form."""
+
+    service: Service
+    caller: Caller
+    path: dict[str, str]
+    query: dict[str, str]
+    form: dict[str, str]
+    headers: CallHeaders = {}
+
+    @property
+    def live(self) -> LiveStream:
+        """The stream in the path."""
+        return self.service.stream(self.path["stream"])
+
+    def call(self, body: Any = None, query: Any = None, **path: str) -> Call:
+        """The same visitor calling a route of the service."""
+        return Call(self.service, self.caller, self.path | path, query, body, "", self.headers)
+
+
+class Page(Struct, frozen=True):
+    """A template and what goes into it."""
+
+    template: str
+    values: dict[str, Any] = {}
+    status: int = 200
+    headers: dict[str, str] = {}
+
+
+class Elsewhere(Struct, frozen=True):
+    """Go on at another page."""
+
+    to: str
+    headers: dict[str, str] = {}
+
+
+def address(*parts: str, **query: str | int | None) -> str:
+    """A path of these parts, each of which may hold any signs.
+
+    >>> address("streams", "a b/c", "history", id="x&y", after=None)
+    '/streams/a%20b%2Fc/history?id=x%26y'
+    """
+    asked = "&".join(f"{name}={quote(str(one), safe='')}" for name, one in query.items() if one is not None)
+    return "/" + "/".join(quote(part, safe="") for part in parts) + (f"?{asked}" if asked else "")
+
+
+# -- the fields of a form ---------------------------------------------------------------------------------
+
+
+def text(form: dict[str, str], name: str) -> str:
+    """The words of a field that must not be empty."""
+    words = form.get(name, "").strip()
+    if not words:
+        expect.refuse(_called(name), "some words", "none", described=True)
+    return words
+
+
+def number(form: dict[str, str], name: str) -> float | None:
+    """A number, with a point or a comma before its decimals; None where the field is empty.
+
+    >>> number({"low": " 12,5 "}, "low"), number({"low": ""}, "low"), number({}, "low")
+    (12.5, None, None)
+    """
+    words = form.get(name, "").strip()
+    if not words:
+        return None
+    return read_number(_called(name), words)
+
+
+def read_number(name: str, words: str) -> float:
+    """A number as people write it: a lone comma stands before decimals.
+
+    >>> read_number("y", "1,234.5"), read_number("y", "−3"), read_number("y", "1,5")
+    (1234.5, -3.0, 1.5)
+    """
+    plain = words.strip().replace("−", "-").replace(" ", "")
+    if re.fullmatch(r"[-+]?\d*,\d+", plain):
+        plain = plain.replace(",", ".")
+    elif re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?", plain):
+        plain = plain.replace(",", "")
+    try:
+        found = float(plain)
+    except ValueError:
+        expect.refuse(name, "a number", words)
+    return expect.finite(name, found)
+
+
+def whole(form: dict[str, str], name: str, least: int = 1) -> int | None:
+    """A whole number; None where the field is empty."""
+    found = number(form, name)
+    if found is None:
+        return None
+    if found != int(found):
+        expect.refuse(_called(name), "a whole number", form[name])
+    return expect.whole(_called(name), int(found), least=least)
+
+
+def flag(form: dict[str, str], name: str) -> bool:
+    """Whether a box is ticked."""
+    return form.get(name, "") not in ("", "0", "no")
+
+
+def _called(name: str) -> str:
+    return name.replace("_", " ")
+
+
+# -- templates --------------------------------------------------------------------------------------------
 
 STATIC_MEDIA = {
     "page.css": "text/css; charset=utf-8",

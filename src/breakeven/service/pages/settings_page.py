@@ -1,22 +1,19 @@
-"""Settings of a stream: costs, rule, labellers, deadline, desk; labels by CSV with a preview; tokens."""
+"""Settings of a stream: costs, rule, labellers, deadline, desk; labels by CSV with a preview."""
 
-import asyncio
 import json
 from typing import Any
 
 import msgspec
 
 from breakeven.errors import BreakevenError, InvalidInput, expect
-from breakeven.service.access import ROLES, new_token
 from breakeven.service.calls import CSV_MEDIA, Raw
 from breakeven.service.handlers import label_handlers, stream_handlers
-from breakeven.service.pages.forms import flag, number, text, whole
-from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
+from breakeven.service.pages.rendering import Elsewhere, Page, Visit, address, flag, number, whole
 from breakeven.wire.requests import LabelsQuery
 from breakeven.wire.stream_setup import AlarmSetup, DeskSetup, LabellerSetup, StreamChange, StreamConfig
 
 COSTS = ("label_cost", "error_cost", "under_cost", "over_cost", "miss_cost", "false_alarm_cost")
-AN_HOUR, A_DAY = 3600.0, 86_400.0
+AN_HOUR = 3600.0
 
 
 # -- a stream ------------------------------------------------------------------------------------------
@@ -183,44 +180,3 @@ async def send_labels(visit: Visit) -> Page:
     except BreakevenError as error:
         return Page("labels.html", {"csv": content, "results": None, "problem": str(error)}, 422)
     return Page("labels.html", {"csv": content if preview else "", "results": results, "problem": ""})
-
-
-# -- tokens --------------------------------------------------------------------------------------------
-
-
-async def tokens(visit: Visit) -> Page:
-    """Who may use the service."""
-    return await _tokens(visit)
-
-
-async def _tokens(visit: Visit, new: str = "", problem: str = "", status: int = 200) -> Page:
-    found = await asyncio.to_thread(visit.service.store.tokens)
-    names = list(visit.service.streams)
-    values = {"tokens": found, "new": new, "problem": problem, "roles": ROLES, "names": names}
-    return Page("tokens.html", values, status)
-
-
-async def add_token(visit: Visit) -> Page:
-    """Make a token, and show it this once."""
-    form, now = visit.form, visit.service.clock.now()
-    try:
-        days = number(form, "days")
-        expires = None if days is None else now + A_DAY * expect.positive("days", days)
-        roles = [one for one in ROLES if flag(form, f"role_{one}")]
-        if not visit.service.tokens.needed and "administer" not in roles:
-            raise InvalidInput("roles: expected administer for the first token, or nobody could make others")
-        streams = form.get("streams", "").split() or None
-        word, kept = new_token(text(form, "name"), roles, streams, now, expires)
-        await asyncio.to_thread(visit.service.store.add_token, kept)
-    except BreakevenError as error:
-        return await _tokens(visit, problem=str(error), status=422)
-    visit.service.entrance.forget()
-    return await _tokens(visit, new=word)
-
-
-async def revoke_token(visit: Visit) -> Elsewhere:
-    """Say that a token is good no more; sessions and feeds of it end."""
-    store, now = visit.service.store, visit.service.clock.now()
-    await asyncio.to_thread(store.revoke_token, visit.form.get("id", ""), now)
-    visit.service.entrance.forget()
-    return Elsewhere("/tokens")

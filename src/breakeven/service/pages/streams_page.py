@@ -8,8 +8,7 @@ from msgspec import Struct
 from breakeven.errors import BreakevenError, InvalidInput, expect
 from breakeven.service.handlers import stream_handlers
 from breakeven.service.live_stream import Folded, LiveStream
-from breakeven.service.pages.forms import number, text, whole
-from breakeven.service.pages.page_calls import Elsewhere, Page, Visit, address
+from breakeven.service.pages.rendering import Elsewhere, Page, Visit, address, number, text, whole
 from breakeven.wire.stream_setup import ColumnSetup, ColumnsSetup, FeatureSetup, StreamConfig, StreamLine
 
 NEW_STREAM_FIELDS = (

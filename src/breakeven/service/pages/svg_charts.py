@@ -5,13 +5,13 @@ see it, and a table of its numbers.
 """
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from math import ceil, floor, isfinite, log10
 
 from markupsafe import Markup
 from msgspec import Struct
 
 from breakeven.service.pages.rendering import moment, shown_amount
-from breakeven.service.stream_series import places_of
 
 WIDE, HIGH = 460.0, 240.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 12.0, 12.0, 30.0
@@ -90,6 +90,18 @@ def live_chart(
 def _thin(one: Series) -> Series:
     places = places_of(len(one.at), DRAWN_POINTS)
     return Series(one.name, [one.at[i] for i in places], [one.values[i] for i in places], one.look, one.kind)
+
+
+def places_of(length: int, most: int) -> list[int]:
+    """At most so many places, evenly apart, with the first and the last.
+
+    >>> places_of(5, 10), places_of(9, 3)
+    ([0, 1, 2, 3, 4], [0, 4, 8])
+    """
+    if length <= most:
+        return list(range(length))
+    found = [round(place * (length - 1) / (most - 1)) for place in range(most)]
+    return [found[0], *(after for before, after in pairwise(found) if after != before)]
 
 
 def _drawn(one: Series, x, y) -> Markup:  # type: ignore[no-untyped-def]
