@@ -2,12 +2,14 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from breakeven.cli import main
+from tests.debian import needed
 from tests.docs.reader import ROOT, RUN, brought, commands, examples, page_extras, pages, runs
 
 PAGES = pages()
@@ -45,6 +47,8 @@ def read(page, folder, names):
 
 @with_examples
 def test_the_examples_of_a_page_run_in_order_with_the_extras_it_names(page, tmp_path):
+    if "spark" in page_extras(page):
+        needed("default-jre-headless", lambda: shutil.which("java"))
     done = read(page, tmp_path, page_extras(page))
     assert done.returncode == 0, done.stderr
 
