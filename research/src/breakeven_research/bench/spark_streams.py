@@ -203,14 +203,14 @@ def _counted(arrivals: Any, labels: Any, narrow: bool = False) -> Any:
 
     grouped = plan.rows.groupBy(plan.by)
     found = grouped.applyInPandasWithState(step, schema, STATE_SCHEMA, "append", "NoTimeout")
-    return found if narrow else found.drop("counts")
+    return found if narrow else found.drop("counts", "real")
 
 
 def count_by_key(state: bytes, frames: Any) -> tuple[bytes, Any]:
     """The state is the keys, then how many arrivals each had; every answer says the latter, and is alike."""
     import pandas as pd
 
-    from breakeven.engines.answered import Answered
+    from breakeven.engines.answered import Answered, FoldCounts
     from breakeven.engines.frames import AN_ARRIVAL, answers_out
 
     frame = pd.concat(frames, ignore_index=True)
@@ -227,7 +227,7 @@ def count_by_key(state: bytes, frames: Any) -> tuple[bytes, Any]:
         column[:] = 1.0
     answers.reason[:] = "counted"
     answers.round[:] = counts[places]
-    return np.concatenate([both, counts]).tobytes(), answers_out(answers)
+    return np.concatenate([both, counts]).tobytes(), answers_out(answers, FoldCounts())
 
 
 # -- state ---------------------------------------------------------------------------------------------------
