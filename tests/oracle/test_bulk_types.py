@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from breakeven import Always, Learner, SeparateTypes, Threshold, TypeMeans, simulate, theory
 from breakeven.learner import bulk
-from breakeven.learner.bulk import lookups, stream
+from breakeven.learner.bulk import arrays, stream
 from tests.oracle.type_streams import EXAMPLES, HARD, RULES, arrivals, eventful, one_by_one, small_sizes
 
 pytest.importorskip("numba")
@@ -180,7 +180,7 @@ def test_ids_of_ones_own_are_kept_in_bulk(rule, name):
 def test_compiled_tables_are_theory_to_the_bit():
     loops = stream.loops()
     clocks = np.unique(np.geomspace(1, 1e9, 20_000).astype(int))
-    assert lookups.agrees(loops)
+    assert arrays.agrees(loops)
     for price, unit, scale in ((10.0, 1.0, 1.0), (0.013, 2.5, 0.7)):
         assert loops.thresholds(clocks, np.full(len(clocks), price), unit, scale).tolist() == [
             theory.threshold(price, m, theory.DISCRETE_EXPONENT, unit, scale) for m in clocks.tolist()
@@ -192,7 +192,7 @@ def test_compiled_tables_are_theory_to_the_bit():
 
 
 def test_tables_come_from_theory_where_the_compiled_ones_differ(monkeypatch):
-    monkeypatch.setattr(lookups, "agrees", lambda loops: False)
+    monkeypatch.setattr(arrays, "agrees", lambda loops: False)
     monkeypatch.setattr(stream.loops(), "thresholds", None)
     monkeypatch.setattr(stream.loops(), "spreads", None)
     xs, ys = np.arange(200) % 5, np.cos(np.arange(200.0))

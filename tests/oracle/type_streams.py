@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from breakeven import Always, Never, RandomSelect, Threshold, Value, VariableUncertainty
-from breakeven.learner.bulk import arrays, lookups, stream
+from breakeven.learner.bulk import arrays, stream
 
 RULES = {
     "type_clock": Threshold(),
@@ -38,9 +38,9 @@ def small_sizes():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "SHORTEST", 1)
         patch.setattr(stream, "CHUNK_ROUNDS", 37)
-        patch.setattr(lookups, "LARGEST_TABLE", 50)
-        patch.setattr(lookups, "SMALLEST_TABLE", 4)
-        patch.setattr(lookups, "WINDOW", 5)
+        patch.setattr(arrays, "LARGEST_TABLE", 50)
+        patch.setattr(arrays, "SMALLEST_TABLE", 4)
+        patch.setattr(arrays, "WINDOW", 5)
         patch.setattr(arrays, "WIDEST", 1000)
         yield
 

@@ -9,7 +9,7 @@ from breakeven import Cells, Learner, RandomSelect, Threshold, TypeMeans, Value,
 from breakeven.errors import DuplicateId, InvalidInput
 from breakeven.learner import bulk
 from breakeven.learner.bulk import stream
-from breakeven.learner.bulk.compiling import compiled
+from breakeven.learner.bulk.loops import compiled
 from breakeven.rules import Rule
 from breakeven.values import Verdict
 

@@ -5,7 +5,7 @@ from math import inf, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.learner.bulk.compiling import compiled
+from breakeven.learner.bulk.loops import compiled
 from breakeven_research.bench.type_stream import DELTA, NOISE, TYPES
 
 Array = NDArray[np.float64]

@@ -1,17 +1,24 @@
-"""What the compiled loops read and write: named arrays, types as small whole numbers, and why they stop.
+"""What the compiled loops read and write: named arrays, types as small whole numbers, and shared tables.
 
 Types are numbered in the order in which they first appear. Integers that lie close together are looked up as
 they are; everything else is numbered by a dict first.
+
+Logarithms and powers may differ in their last bit between compilers. So the compiled ones are used only after
+they have given the bits that `theory` gives; where they do not, `theory` fills the tables.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import islice
+from math import inf
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from breakeven import theory
+from breakeven.beliefs import TypeMeans
 from breakeven.beliefs.types.tallies import Tally
 from breakeven.errors.expect import Array
 
@@ -23,6 +30,10 @@ Truths = NDArray[np.bool_]
 UNSEEN = 2**32 - 1  # the code of no type
 WIDEST = 2**22  # integers further apart than this are not looked up as they are
 FINISHED, NEW_TYPE, NEEDS_SPREADS, NEEDS_LIMITS, NEEDS_PARTS, NEEDS_GUESS, NEEDS_FIT = range(7)
+LARGEST_TABLE = 2**20
+SMALLEST_TABLE = 2**12
+WINDOW = 2**15
+COMPARED_BITS = 2**13  # numbers on which the compiled functions must agree with theory
 
 
 Stop = tuple[int, int, int]  # rounds done, labels so far, why it stopped
@@ -260,3 +271,80 @@ class Coding:
         if isinstance(self._points, np.ndarray):
             return list(self._points[rounds].tolist())
         return [self._points[round] for round in rounds.tolist()]
+
+
+# -- tables ------------------------------------------------------------------------------------------
+
+
+class Thresholds:
+    """`theory.threshold` for types: a table by clock up to `LARGEST_TABLE`, computed beyond."""
+
+    def __init__(self, loops: ModuleType, price: float, unit: float, scale: float) -> None:
+        self._loops, self._price, self._unit, self._scale = loops, price, unit, scale
+        self.table = np.array([np.nan])  # no clock shows 0
+
+    def extend(self) -> bool:
+        """Double the table; False if it is the largest already."""
+        old, size = len(self.table), min(max(2 * len(self.table), SMALLEST_TABLE), LARGEST_TABLE + 1)
+        self.table = np.append(self.table, self.at(np.arange(old, size)))
+        return size > old
+
+    def at(self, clocks: Counts, prices: Array | None = None) -> Array:
+        """The thresholds at these clocks, for prices of their own where there are any."""
+        compute = self._loops.thresholds if agrees(self._loops) else theory_thresholds
+        prices = np.full(len(clocks), self._price) if prices is None else prices
+        return np.asarray(compute(clocks, prices, self._unit, self._scale))
+
+
+class Spreads:
+    """`theory.confidence_spread` by labels of all types, for a window of counts from `first` on.
+
+    Where types count their own labels there is no `first`: the table is by these, and grows.
+    """
+
+    def __init__(self, loops: ModuleType, belief: TypeMeans) -> None:
+        self._loops, self._belief = loops, belief
+        self.first: int | None = None
+        self.values = np.array([inf])  # without labels
+        self.provide(belief.asked)
+
+    def provide(self, labels: int) -> None:
+        """Move the window to this many labels asked for, as more will follow; or double the table."""
+        if self._belief.counted == "type":
+            known = len(self.values)
+            self.values = np.append(self.values, self._from(known, max(known, WINDOW)))
+        else:
+            self.first = max(labels, 1)
+            self.values = self._from(self.first, WINDOW)
+
+    def _from(self, first: int, count: int) -> Array:
+        return spreads_from(self._loops, self._belief, first, count)
+
+
+def spreads_from(loops: ModuleType, belief: TypeMeans, first: int, count: int) -> Array:
+    """`theory.confidence_spread` of this belief for `count` numbers of labels, from `first` on."""
+    compute = loops.spreads if agrees(loops) else theory_spreads
+    return np.asarray(compute(first, count, belief.noise_std, belief.delta))
+
+
+def theory_thresholds(clocks: Counts, prices: Array, unit: float, scale: float) -> Array:
+    """What `loops.thresholds` computes, one by one."""
+    exponent, cases = theory.DISCRETE_EXPONENT, zip(clocks.tolist(), prices.tolist(), strict=True)
+    return np.array([theory.threshold(price, clock, exponent, unit, scale) for clock, price in cases])
+
+
+def theory_spreads(first: int, count: int, noise_std: float, delta: float) -> Array:
+    """What `loops.spreads` computes, one by one."""
+    return np.array(
+        [theory.confidence_spread(noise_std, labels, delta) for labels in range(first, first + count)]
+    )
+
+
+@cache
+def agrees(loops: ModuleType) -> bool:
+    """Whether the compiled thresholds and spreads are those of theory, to the bit."""
+    clocks = np.arange(1, COMPARED_BITS)
+    terms, spread = (clocks, np.full(len(clocks), np.pi), 1.3, 0.7), (1, COMPARED_BITS, 0.3, 0.05)
+    return np.array_equal(loops.thresholds(*terms), theory_thresholds(*terms)) and (
+        np.array_equal(loops.spreads(*spread), theory_spreads(*spread))
+    )

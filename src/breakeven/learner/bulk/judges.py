@@ -32,11 +32,11 @@ from breakeven.learner.bulk.arrays import (
     MovingLimit,
     PriorTerms,
     Stop,
+    Thresholds,
     Truths,
     TypeArrays,
     ValueTerms,
 )
-from breakeven.learner.bulk.lookups import Thresholds
 from breakeven.learner.state import State
 from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
 from breakeven.rules.baselines import ALWAYS, NEVER, READINGS

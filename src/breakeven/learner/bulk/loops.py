@@ -1,10 +1,14 @@
 """The compiled loops; nothing imports this before the first long stream or the first fleet.
 
+They are compiled where numba is installed; elsewhere they run as they are written, slowly, to the same bits.
+
 Sums, products, quotients and square roots are rounded correctly, here as in Python, so all bits agree.
 Labels are summed as `ExactSum` does it: the nearest float, then the nearest to what is missing, and so on.
 """
 
+from collections.abc import Callable
 from math import inf, log, nan, sqrt
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -26,9 +30,26 @@ from breakeven.learner.bulk.arrays import (
     Truths,
     TypeArrays,
 )
-from breakeven.learner.bulk.compiling import compiled
 from breakeven.rules.baselines import LATELY_ROUNDS, LEAST_THETA, MOST_THETA
 from breakeven.theory import DISCRETE_EXPONENT
+
+try:
+    import numba
+except ImportError:
+    numba = None  # type: ignore[assignment]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """Compile on the first call, and keep the result on disk where there is a place for it."""
+    if numba is None:
+        return cast(F, np.errstate(all="ignore")(function))  # numbers overflow as compiled ones do
+    try:
+        return cast(F, numba.njit(cache=True, error_model="numpy")(function))
+    except RuntimeError:  # no directory can be written to
+        return cast(F, numba.njit(error_model="numpy")(function))
+
 
 # -- types and tables --------------------------------------------------------------------------------
 

@@ -28,10 +28,10 @@ from breakeven.learner.bulk.arrays import (
     Given,
     LabelArrays,
     Points,
+    Spreads,
     TypeArrays,
 )
 from breakeven.learner.bulk.judges import COMPILED_RULES, Reasons, judge_for, rates_agree
-from breakeven.learner.bulk.lookups import Spreads
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Value
 from breakeven.values import EVEN, Decision, Prediction

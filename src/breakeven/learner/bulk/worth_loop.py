@@ -28,8 +28,7 @@ from breakeven.learner.bulk.arrays import (
     TypeArrays,
     ValueTerms,
 )
-from breakeven.learner.bulk.compiling import compiled
-from breakeven.learner.bulk.loops import add
+from breakeven.learner.bulk.loops import add, compiled
 
 ARRIVALS, TYPES, ASKED, TOLD, OVERLOOKED = range(5)  # the places of a `Census`
 

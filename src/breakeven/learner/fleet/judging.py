@@ -11,7 +11,16 @@ import numpy as np
 from breakeven.beliefs import TypeMeans
 from breakeven.errors.expect import Array
 from breakeven.learner.bulk import loops
-from breakeven.learner.bulk.arrays import Answers, Before, Codes, Counts, LimitTable, TypeArrays
+from breakeven.learner.bulk.arrays import (
+    Answers,
+    Before,
+    Codes,
+    Counts,
+    LimitTable,
+    Thresholds,
+    TypeArrays,
+    spreads_from,
+)
 from breakeven.learner.bulk.judges import (
     NO_LIMITS,
     Reasons,
@@ -22,9 +31,8 @@ from breakeven.learner.bulk.judges import (
     value_terms,
     worth_reasons,
 )
-from breakeven.learner.bulk.lookups import Thresholds, spreads_from
 from breakeven.learner.fleet import passing
-from breakeven.learner.fleet.growing import GrowingColumns
+from breakeven.learner.fleet.indexed_columns import GrowingColumns
 from breakeven.learner.state import State
 from breakeven.rules import Always, Draws, RandomSelect, Threshold, Value, VariableUncertainty
 from breakeven.rules.baselines import ALWAYS, NEVER

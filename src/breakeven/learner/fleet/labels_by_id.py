@@ -13,8 +13,7 @@ from breakeven.errors.expect import Array
 from breakeven.learner.bulk import loops
 from breakeven.learner.bulk.arrays import Counts, Truths
 from breakeven.learner.fleet import passing
-from breakeven.learner.fleet.growing import Kind
-from breakeven.learner.fleet.pair_index import FREE, IndexedColumns, Rows
+from breakeven.learner.fleet.indexed_columns import FREE, IndexedColumns, Kind, Rows
 from breakeven.learner.fleet.passing import (
     NO_CELL,
     NOT_WITHDRAWN,

@@ -24,9 +24,9 @@ from breakeven.learner.bulk.arrays import (
     TypeArrays,
     ValueTerms,
 )
-from breakeven.learner.bulk.compiling import compiled
+from breakeven.learner.bulk.loops import compiled
 from breakeven.learner.bulk.worth_loop import ASKED, OVERLOOKED, TOLD
-from breakeven.learner.fleet.pair_index import FREE, REMOVED, Rows, place_of
+from breakeven.learner.fleet.indexed_columns import FREE, REMOVED, Rows, place_of
 
 Flags = NDArray[np.int8]
 
