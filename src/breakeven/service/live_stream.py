@@ -7,6 +7,7 @@ write that fails leaves memory ahead of the log: the learner is dropped, and rea
 
 import asyncio
 import logging
+from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -77,6 +78,16 @@ class Aside(Struct, frozen=True):
     kind: str
     id: str | None
     body: bytes
+
+
+def entry_numbers(events: list[int], beside: list[int]) -> list[int]:
+    """The numbers of entries that hold these events of a learner; `beside` are those that hold none.
+
+    >>> entry_numbers([1, 2, 3], beside=[2, 5])
+    [1, 3, 4]
+    """
+    before = [seq - place for place, seq in enumerate(beside, 1)]  # events before each of these
+    return [number + bisect_left(before, number) for number in events if number > 0]
 
 
 class LiveStream:
@@ -158,16 +169,15 @@ class LiveStream:
 
     def _desk(self, learner: Learner, times: dict[str, float]) -> Desk:
         """The desk that the log leads to: what is awaited, and who skipped what."""
-        desk = Desk(self.clock.steady, self.store.id.encode())
-        awaited = learner.awaited
-        unknown = [id for id in awaited if id not in times]
-        for id, entry in self.store.find_many(self.number, unknown).items():
-            known = learner.state.book.find(id)
-            reopened = known is not None and known.reopened
-            times[id] = self._reopened_at(id, entry.at) if reopened else entry.at
-        for id, one in awaited.items():
-            desk.ask(one.decision, times.get(id, self.stored.created))
-        for entry in self.store.beside(self.number):
+        desk, beside = Desk(self.clock.steady, self.store.id.encode()), self.store.beside(self.number)
+        unknown = [one for id, one in learner.state.book.awaited.items() if id not in times]
+        numbers = [one.key - learner.state.earlier for one in unknown]
+        found = self.store.times(self.number, entry_numbers(numbers, [entry.seq for entry in beside]))
+        for one in unknown:
+            at = found.get(one.id, self.stored.created)  # what a stream began with is in no entry of it
+            times[one.id] = self._reopened_at(one.id, at) if one.reopened else at
+        desk.ask_all((one.decision, times[id]) for id, one in learner.awaited.items())
+        for entry in beside:
             if entry.kind == SKIPPED and entry.id in desk.requests:
                 desk.skip(entry.id, entry.by)
         return desk

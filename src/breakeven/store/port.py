@@ -163,6 +163,9 @@ class Store(Protocol):
     def find_many(self, stream: int, ids: Collection[str]) -> dict[str, LogEntry]:
         """The arrivals with these ids, by id; those that there are not are left out."""
 
+    def times(self, stream: int, seqs: Sequence[int]) -> dict[str, float]:
+        """When the entries with these numbers were written, by the ids that they are about."""
+
     def arrival_ids(self, stream: int) -> Iterator[str]:
         """The ids of all arrivals, in no particular order, read in pages."""
 
