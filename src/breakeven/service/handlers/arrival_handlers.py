@@ -78,6 +78,7 @@ def decide_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[
         return [(one, None) for one in learner.decide_many(points, costs=costs)]
     old = [id for id in live.seen.among(ids) if find(id) is None]
     past = live.store.find_many(live.number, old) if old else {}
+    live.check_not_erased(*ids)
     if past:
         every_cost = costs or [None] * len(ids)
         return _some_again(live, now, list(zip(ids, points, every_cost, strict=True)), past)
