@@ -259,7 +259,7 @@ def test_a_restored_average_goes_on_with_arrivals_kept_as_time_passes():
     for t, x in enumerate(rng.normal(size=(150, 2))):
         if (decision := live.decide(x)).wants_label:
             live.tell(decision.id, label(t, x))
-    assert 0.0 < live.belief.describe()["moving"]
+    assert live.belief.describe()["moving"] > 0.0
     restored = Learner.restore(live.snapshot())
     for t, x in enumerate(rng.normal(size=(50, 2))):
         decision = live.decide(x)
