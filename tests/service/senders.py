@@ -37,7 +37,7 @@ class Sender:
         self.decisions = {}  # what was decided, by id: (entry, wants_label)
         self.open = None  # the call without an answer: what it does with which ids
         self.erased, self.perhaps_erased = set(), set()
-        self.counts = {"done": 0, "refused": 0}
+        self.counts = {"done": 0, "refused": 0, "gone": 0}
         self._number = 0
 
     def run(self, address):
@@ -60,6 +60,8 @@ class Sender:
             self.arrive(50)
         elif choice < 0.36 and self.erases:
             self.erase(self.random.choice(known))
+        elif choice < 0.37 and self.erased:
+            self.bring_back(self.random.choice(sorted(self.erased)))
         else:
             id = self.random.choice(known)
             verb = self.random.choice(NEXT_STEPS[self.answered[id][-1][0]])
@@ -84,9 +86,15 @@ class Sender:
         self.perhaps_erased.add(id)
         self._finish()
 
+    def bring_back(self, id):
+        """Send somebody who was erased: never taken again."""
+        status, answer = self._post("arrivals", {"row": self.row(self.random), "id": id})
+        assert status in (410, 503), answer
+        self.counts["gone"] += status == 410
+
     def repeat(self):
         """Send what was not answered once more, where that is safe."""
-        if self.open is not None and self.open[0] in ("arrive", "label"):
+        if self.open is not None and self.open[0] in ("arrive", "label", "erase"):
             self._finish()
         self.open = None
 

@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import closing, contextmanager
 
 import pytest
@@ -24,6 +24,14 @@ from tests.service.senders import Sender, start
 TYPES = StreamConfig(
     belief={"kind": "TypeMeans", "noise_std": 0.5}, rule={"kind": "Threshold"}, label_cost=2.0, deadline=1.5
 )
+# A server that fits, makes snapshots and looks for deadlines more often than others, so that kills meet it.
+HURRIED = """
+from breakeven.cli import main
+from breakeven.service import beside
+
+beside.LOOKED_AT_EVERY, beside.FEWEST_ENTRIES = 0.1, 150
+main()
+"""
 CURVE = StreamConfig(
     belief={"kind": "GaussianProcess", "dim": 1, "noise_std": 0.1, "fit": "growing"},
     rule={"kind": "Threshold"},
@@ -34,7 +42,7 @@ CURVE = StreamConfig(
 @contextmanager
 def server(address):
     """A server of its own, once it has read all streams; killed at the end."""
-    command = [sys.executable, "-m", "breakeven", "serve", "--json", "--port", "0", "--store", address]
+    command = [sys.executable, "-c", HURRIED, "serve", "--json", "--port", "0", "--store", address]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         where = json.loads(process.stdout.readline())["address"]
@@ -77,6 +85,19 @@ def kill_again_and_again(address, times, seed):
         for thread in threads:
             thread.join()
         check_store(address, senders)
+    tell_counts(address, times, senders)
+
+
+def tell_counts(address, times, senders):
+    """What the log holds in the end, and what senders were answered; shown by `pytest -rP`."""
+    kinds, snapshots = Counter(), 0
+    with closing(open_store(address, "read")) as store:
+        for stream in store.streams():
+            for one in store.entries(stream.number):
+                kinds["Expired" if one.by == DEADLINE else one.kind] += 1
+            snapshots += len(store.snapshot_numbers(stream.number))
+    answers = sum((Counter(one.counts) for one in senders), Counter())
+    print(f"{times} kills; answers {dict(answers)}; entries {dict(kinds)}; {snapshots} snapshots")
 
 
 def wait_for_answers(senders, count, seconds):
