@@ -22,6 +22,7 @@ from breakeven.service import server as serving_process
 from breakeven.service.setting_up import create
 from breakeven.store import open_store
 from breakeven.store.export import time_of
+from breakeven.testing import MemoryStore
 from tests.debian import under_ci
 from tests.servers import postgresql
 from tests.service.samples import ALL_WANTED
@@ -168,6 +169,34 @@ def test_a_second_server_on_the_same_database_takes_over_only_when_the_first_has
             asked_until(first, arrivals, {"row": "flu", "id": "d"}, 200)  # the second is gone
             assert ask(first, arrivals, {"row": "flu", "id": "b"})[1]["repeated"]
         check_arrived(address, [{"id": id} for id in "abcd"])
+
+
+def test_what_another_server_writes_while_a_stream_is_read_is_not_passed_over(serving, monkeypatch):
+    store = MemoryStore()  # which has no lock
+    beside, writing = store.beside, []
+    with serving(store) as first, serving(store) as second:
+        first("PUT", "", ALL_WANTED, status=201)
+
+        def write_meanwhile(number):
+            if writing:
+                second("POST", "arrivals", writing.pop())
+            return beside(number)
+
+        first("POST", "arrivals", {"row": "flu", "id": "a"})
+        second.run(second.service._begun(store.stream("clinic")))
+        monkeypatch.setattr(store, "beside", write_meanwhile)
+        writing.append({"row": "flu", "id": "b"})
+        first.run(read_anew(first.live()))
+        assert not writing
+        first("POST", "arrivals", {"row": "flu", "id": "c"}, status=503)
+        first.run(first.live().settled())
+        first("POST", "arrivals", {"row": "flu", "id": "c"})
+        assert fold_stream(store, store.stream("clinic")).rounds == 3
+
+
+async def read_anew(live):
+    live.drop(OSError("the disk was gone"))
+    await live.settled()
 
 
 # -- clocks ------------------------------------------------------------------------------------------------
