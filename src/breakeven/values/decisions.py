@@ -103,6 +103,12 @@ class Decisions(Sequence[Decision]):
             return NotImplemented
         return list(self) == list(other)
 
+    def __add__(self, other: list[Decision]) -> list[Decision]:
+        return [*self, *other]
+
+    def __radd__(self, other: list[Decision]) -> list[Decision]:
+        return [*other, *self]
+
     __hash__ = None  # type: ignore[assignment]  # as a list has none
 
     def __repr__(self) -> str:

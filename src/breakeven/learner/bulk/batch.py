@@ -140,7 +140,7 @@ def _enter(state: State, batch: ArrivedRows) -> None:
 
 def sound_money(costs: Sequence[Any]) -> Array | None:
     """Costs of single labels as an array; None where one has to be looked at on its own."""
-    if not set(map(type, costs)) <= {float, int, np.float64}:
+    if not set(map(type, costs)) <= {float, np.float64}:
         return None
-    money = np.array([*map(float, costs)])
+    money = np.array(costs, dtype=float)
     return money if bool(((money >= SMALLEST) & (money <= LARGEST)).all()) else None
