@@ -10,7 +10,7 @@ import pytest
 
 import breakeven.errors as refusals
 from breakeven.client import AsyncClient, Client, Patience, new_id
-from breakeven.client.patience import Attempts
+from breakeven.client.connection import Attempts
 from breakeven.errors import serving as service_refusals
 from breakeven.errors.storing import UnknownStream
 from breakeven.learner import Learner
@@ -200,7 +200,7 @@ def test_refusals_are_the_librarys_own_errors_and_are_not_tried_again(made, clin
         stream.decide_many(["a", "b"], ids=["1"])
     assert len(line.sent) == 4
     word, kept = new_token("eve", ["watch"], None, clock.now())
-    clinic.store.add_token(kept)
+    clinic.store.add_token(kept, by="root")
     clinic.service.tokens.forget()
     with pytest.raises(service_refusals.NotIdentified, match="expected a good one"):
         stream.summary()

@@ -43,8 +43,7 @@ def patients() -> "TableSource":
     import numpy as np
     import polars as pl
 
-    from breakeven.errors import BreakevenError
-    from breakeven.errors.installing import how_to_install
+    from breakeven.errors import BreakevenError, how_to_install
     from breakeven.tables.faults import as_flag
     from breakeven.tables.sources import TableSource
 

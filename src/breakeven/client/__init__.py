@@ -4,7 +4,7 @@ Every verb is safe to repeat and is repeated by itself while the service cannot 
 what it refuses is raised as the library's own errors. Needs the extra `client`.
 """
 
-from breakeven.errors.installing import how_to_install
+from breakeven.errors import how_to_install
 
 try:
     import httpx as _httpx  # noqa: F401
@@ -13,7 +13,7 @@ except ImportError as error:
 
 from breakeven.client.async_client import AsyncClient, AsyncStream
 from breakeven.client.client import Client, ClientStream
-from breakeven.client.patience import Patience
-from breakeven.client.sending_ids import new_id
+from breakeven.client.connection import Patience
+from breakeven.client.verbs import new_id
 
 __all__ = ["AsyncClient", "AsyncStream", "Client", "ClientStream", "Patience", "new_id"]

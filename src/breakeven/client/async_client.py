@@ -8,13 +8,9 @@ from typing import Any, Self
 
 import httpx
 
-from breakeven.client.carrying import AwaitedCarrier
-from breakeven.client.connecting import Connection, raw_answer
-from breakeven.client.described_calls import Answered, ClientCall, RawAnswer
-from breakeven.client.listening import FeedReader
-from breakeven.client.patience import Attempts, Patience
-from breakeven.client.service_verbs import ServiceVerbs
-from breakeven.client.stream_verbs import StreamVerbs
+from breakeven.client.connection import Attempts, Connection, FeedReader, Patience, raw_answer
+from breakeven.client.described_calls import Answered, AwaitedCarrier, ClientCall, RawAnswer
+from breakeven.client.verbs import ServiceVerbs, StreamVerbs
 from breakeven.errors import BreakevenError
 
 

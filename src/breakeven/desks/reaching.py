@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from breakeven.desks.interface import DeskDown, MissingHttpx, WrongSecret
-from breakeven.errors import BreakevenError, expect
-from breakeven.errors.installing import how_to_install
+from breakeven.errors import BreakevenError, expect, how_to_install
 
 if TYPE_CHECKING:
     import httpx

@@ -14,7 +14,8 @@
 `storing` has what a store refuses, `serving` what a service refuses, and `statuses` says how each of them
 ends a command or an HTTP request.
 
-A rejected call changes nothing. Each message says what was expected, what came and what to do.
+A rejected call changes nothing. Each message says what was expected, what came and what to do; for a package
+that is missing, `how_to_install` says what to type.
 """
 
 __all__ = [
@@ -74,3 +75,12 @@ class ListenerFailed(BreakevenError, RuntimeError):
 
 class CalledByListener(BreakevenError, RuntimeError):
     """A verb was called from inside a listener, while the event was still being handed out."""
+
+
+def how_to_install(extra: str) -> str:
+    """How to get what an extra of breakeven brings.
+
+    >>> how_to_install("tables")
+    "install it with `pip install '.[tables]'` in the folder of breakeven's source"
+    """
+    return f"install it with `pip install '.[{extra}]'` in the folder of breakeven's source"

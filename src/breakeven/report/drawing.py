@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from breakeven.errors import BreakevenError
+from breakeven.errors import BreakevenError, how_to_install
 from breakeven.errors.expect import Array
-from breakeven.errors.installing import how_to_install
 from breakeven.report.axes import along, log_axes, y_range
 from breakeven.report.line_styles import (
     AFTER_DARK,

@@ -2,10 +2,9 @@
 
 from breakeven.rules.audit import Audit
 from breakeven.rules.baselines import Always, Never, RandomSelect, VariableUncertainty
-from breakeven.rules.budget import Budget
 from breakeven.rules.check import Check, checked
 from breakeven.rules.draws import Draws
-from breakeven.rules.queue import Queue
+from breakeven.rules.limits import Budget, Queue
 from breakeven.rules.rule import Rule, Wrapper
 from breakeven.rules.rule_data import RULES, rule_data, rule_of
 from breakeven.rules.threshold import Threshold

@@ -16,9 +16,8 @@ from breakeven.beliefs.belief_data import OWN_KIND, as_lists
 from breakeven.errors import InvalidInput, expect
 from breakeven.rules.audit import Audit
 from breakeven.rules.baselines import Always, Never, RandomSelect, VariableUncertainty
-from breakeven.rules.budget import Budget
 from breakeven.rules.check import Check
-from breakeven.rules.queue import Queue
+from breakeven.rules.limits import Budget, Queue
 from breakeven.rules.rule import Rule
 from breakeven.rules.threshold import Threshold
 from breakeven.rules.value import Value

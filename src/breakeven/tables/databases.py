@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import polars as pl
 
+from breakeven.errors import how_to_install
 from breakeven.errors.addresses import POSTGRESQL, SQLITE, without_password
-from breakeven.errors.installing import how_to_install
 from breakeven.tables.faults import (
     Fault,
     MissingReader,

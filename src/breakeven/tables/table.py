@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from breakeven.beliefs.gp import KernelName
-from breakeven.errors import BreakevenError
-from breakeven.errors.installing import how_to_install
+from breakeven.errors import BreakevenError, how_to_install
 from breakeven.rows.reading import DecimalSign
 from breakeven.tables.options import Labels, LocalDates, Missing, Options, RuleName
 from breakeven.values import Labeller

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from breakeven.errors.installing import how_to_install
+from breakeven.errors import how_to_install
 from breakeven.tables.faults import Fault, MissingReader, OptionWords, first_line, refuse_table, twice
 
 if TYPE_CHECKING:

@@ -8,19 +8,21 @@ time, the number of an arrival. It is endless, so that time does not matter, but
 world.
 """
 
-from functools import cached_property
+from functools import cache, cached_property
 from math import sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from breakeven.beliefs.averaged.mixture import Places
 from breakeven.errors.expect import Array
 
 Profile = Literal["none", "matern", "gauss", "additive"]
 
 NOISES = (0.01, 0.1, 0.5, 2.0)  # noise variance over the amplitude of f
 AMPLITUDES = (0.4, 2.0, 10.0, 50.0)  # of f, over the variance of labels: where the noise is known
-PAIRS = 100_000  # of points, times features, that are computed together
+PAIRS = 60_000  # of points, times kinds of members, that are computed together
+MOST_PARTS = 4  # of the members whose kernels are kept
 ALONE = 0.6  # share of an additive kernel in which every feature acts by itself
 NULL_PRIOR = 0.25  # that the features say nothing
 ALIKE, SHAPED, MOVING = 0, 1, 2  # axes: all alike; as fitted; as fitted with time among them
@@ -71,6 +73,7 @@ def all_members(families: int) -> list[Member]:
     return [NULL_MEMBER, *some]
 
 
+@cache
 def log_prior(member: Member) -> float:
     """How likely a member is before any label: a quarter for none of the features, else all alike.
 
@@ -114,12 +117,13 @@ class Kernels:
 
     def __init__(self, members: list[Member], frame: Frame) -> None:
         self._members, self._frame = members, frame
+        self._parts: dict[bytes, Kernels] = {}
         self.noise = np.array([NOISES[member.noise] for member in members])
         kinds = sorted(
             {(member.shape, member.axes) for member in members}
         )  # members that differ beside noise
         kind = {key: i for i, key in enumerate(kinds)}
-        self._kind = np.array([kind[member.shape, member.axes] for member in members])
+        self.kind = np.array([kind[member.shape, member.axes] for member in members])
         families = sorted({axes for _, axes in kinds})
         family = {axes: i for i, axes in enumerate(families)}
         self._axes = frame.axes.shape[1] - (MOVING not in families)  # time is last, and matters only to them
@@ -141,8 +145,8 @@ class Kernels:
         self._linear = np.array([[shape.linear] for shape in shapes])
         self._smooth = 1.0 - self._linear
         level = np.where(self._profile[:, None] == none, 0.0, self._smooth)
-        self._level = level[self._kind]  # k(x, x) of every member without its trend, and what that adds
-        self._steep = (self._linear * self._slopes[self._family])[self._kind]
+        self._level = level[self.kind]  # k(x, x) of every member without its trend, and what that adds
+        self._steep = (self._linear * self._slopes[self._family])[self.kind]
         self._near_of = [place for _, place, _ in (*matern, *additive)]
         near = [
             length if profile == "matern" else 2.0 * length for profile, _, length in (*matern, *additive)
@@ -155,11 +159,15 @@ class Kernels:
         self._alone_by = (1.0 / (lengths * axes[alone_of]))[:, :, None]
         self._alone = ALONE * (along / whole)[alone_of]  # shares of features
 
-    def part(self, which: Array) -> "Kernels":
-        """Those of some of the members."""
-        part = Kernels([self._members[i] for i in which], self._frame)
-        part.noise = self.noise[which]
-        return part
+    def part(self, which: Places) -> "Kernels":
+        """Those of some of the members, which are often the same."""
+        key = which.tobytes()
+        if key not in self._parts:
+            if len(self._parts) >= MOST_PARTS:
+                self._parts.clear()
+            self._parts[key] = Kernels([self._members[i] for i in which], self._frame)
+            self._parts[key].noise = self.noise[which]
+        return self._parts[key]
 
     def _features(self, points: Array) -> Array:
         """The features that matter, a row each."""
@@ -167,8 +175,8 @@ class Kernels:
 
     def own(self, points: Array) -> Array:
         """k of each placed point with itself: a row for each member."""
-        features = self._features(points)
-        own: Array = self._level + np.einsum("md,dn->mn", self._steep, features * features)
+        features = np.ascontiguousarray(points[:, : self._axes])
+        own: Array = self._level + np.einsum("md,nd->mn", self._steep, features * features)
         return own
 
     def at(self, x: Array) -> Array:
@@ -179,15 +187,33 @@ class Kernels:
 
     def between(self, points: Array, others: Array) -> Array:
         """k between two sets of placed points: members × points × others."""
-        features, those = self._features(points)[:, :, None], self._features(others)[:, None, :]
-        count, axes = len(points), self._axes
-        found: Array = np.empty((len(self.noise), count, len(others)))
-        few = max(1, PAIRS // max(count * axes, 1))
+        features, those = self._features(points), self._features(others)
+        found: Array = np.empty((len(self._family), len(points), len(others)))
+        few = max(1, PAIRS // max(len(points) * len(found), 1))
         for start in range(0, len(others), few):
-            some = those[:, :, start : start + few]
-            pairs = self._pairs((features - some).reshape(axes, -1), (features * some).reshape(axes, -1))
-            found[:, :, start : start + few] = pairs.reshape(len(pairs), count, -1)[self._kind]
+            found[:, :, start : start + few] = self._block(features, those[:, start : start + few])
+        of_members: Array = found[self.kind]
+        return of_members
+
+    def among(self, points: Array) -> Array:
+        """k of placed points with each other: kinds of members × points × points.
+
+        Only on and below the diagonal: what lies above is not filled in, and is as good as anything.
+        """
+        features, count = self._features(points), len(points)
+        found: Array = np.empty((len(self._family), count, count))
+        few = max(1, PAIRS // max(count * len(found), 1))
+        for start in range(0, count, few):
+            block = self._block(features[:, start:], features[:, start : start + few])
+            found[:, start:, start : start + few] = block
         return found
+
+    def _block(self, features: Array, others: Array) -> Array:
+        """k between points given by their features: kinds × points × others."""
+        apart = features[:, :, None] - others[:, None, :]
+        products = features[:, :, None] * others[:, None, :]
+        pairs = self._pairs(apart.reshape(len(apart), -1), products.reshape(len(apart), -1))
+        return pairs.reshape(len(pairs), *apart.shape[1:])
 
     def _pairs(self, apart: Array, products: Array) -> Array:
         """k of pairs of placed points, by their differences and products: a row for each kind of member."""
@@ -231,7 +257,7 @@ class Kernels:
         np.exp(exponents, out=exponents)
         rows[:steps] *= polynomials
         (self._slopes * x).dot(features, out=trends)
-        column: Array = shares.dot(rows)[self._kind]
+        column: Array = shares.dot(rows)[self.kind]
         return column
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A hard limit on what is spent on labels, overall and in any stretch of rounds.
+"""Hard limits around a rule: on what is spent, overall and in any stretch of rounds, and on labels awaited.
 
 A label counts at its cost from the moment it is asked for. The less money is left, the higher the price that
 the rule inside sees, so that money does not run out all at once. Money for audits is set aside first.
@@ -6,7 +6,7 @@ the rule inside sees, so that money does not run out all at once. Money for audi
 
 from copy import copy
 from math import sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -269,3 +269,31 @@ def _reason(verdict: Verdict, offer: Offer) -> str:
     if not verdict.wants_label and worth is not None and worth > offer.price:
         return "kept_for_later"
     return IN_BUDGET.get(verdict.reason, verdict.reason)
+
+
+QUEUE_FULL = Verdict(False, reason="queue_full")
+
+
+class Queue(Wrapper):
+    """Follow a rule while fewer than `most` labels are awaited, and ask for nothing else.
+
+    >>> from breakeven.rules import Always
+    >>> Queue(Always(), most=2).most
+    2
+    """
+
+    most: int
+
+    reads_prediction: ClassVar[bool] = True  # a late label keeps its place in the queue
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.most = expect.whole("most", self.most, least=1)
+
+    def decide(self, view: View) -> Verdict:
+        """No while the queue is full."""
+        return QUEUE_FULL if view.awaited >= self.most else self.rule.decide(view)
+
+    def forbids(self, view: View) -> str | None:
+        """Nobody may go past a full queue."""
+        return QUEUE_FULL.reason if view.awaited >= self.most else self.rule.forbids(view)

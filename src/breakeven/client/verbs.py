@@ -1,16 +1,26 @@
-"""The verbs of a stream, each described once for both clients: the learner's, and those of a desk.
+"""The verbs of a stream and of a whole service, each described once for both clients.
 
 A verb says what to send and how to read the answer. `ClientStream` sends it and waits; with `AsyncStream` the
-same call is awaited.
+same call is awaited. Ids of arrivals are made here: what is sent again has the same one, and counts once.
 """
 
+import secrets
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from breakeven.client.carrying import PagedVerb, Verb
-from breakeven.client.described_calls import ClientCall, ClientPages, check_finite, reading, written
-from breakeven.client.sending_ids import new_id
+import msgspec
+
+from breakeven.client.described_calls import (
+    ClientCall,
+    ClientPages,
+    PagedVerb,
+    Verb,
+    check_finite,
+    reading,
+    written,
+)
 from breakeven.errors import expect
 from breakeven.wire.arrivals import (
     Arrival,
@@ -43,10 +53,26 @@ from breakeven.wire.requests import (
 from breakeven.wire.stream_setup import (
     EraseCall,
     ErasedAnswer,
+    Readiness,
     StreamAnswer,
     StreamChange,
+    StreamConfig,
+    StreamLine,
+    StreamList,
     SummaryAnswer,
 )
+
+RANDOM_BYTES = 10
+
+
+def new_id() -> str:
+    """An id of 128 bits: the time in milliseconds, then 80 random bits. Later ids sort behind earlier ones.
+
+    >>> len(new_id()), new_id() != new_id()
+    (32, True)
+    """
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(RANDOM_BYTES)}"
+
 
 REQUESTS_AT_ONCE = 500
 
@@ -296,3 +322,29 @@ def _each(name: str, given: Sequence[Any] | None, count: int) -> list[Any]:
 
 def _unless_none(**given: str | None) -> dict[str, str]:
     return {name: value for name, value in given.items() if value is not None}
+
+
+class ServiceVerbs:
+    """What can be done with a service."""
+
+    @Verb
+    def streams(self) -> ClientCall[list[StreamLine]]:
+        """All streams that the token may see."""
+        read = reading(StreamList)
+        return ClientCall("GET", "/v1/streams", lambda blob: read(blob).streams)
+
+    @Verb
+    def create(self, name: str, config: StreamConfig | dict[str, Any]) -> ClientCall[StreamAnswer]:
+        """Make a stream. The same again is harmless; another configuration is refused."""
+        check_finite("config", msgspec.to_builtins(config))
+        return ClientCall("PUT", stream_path(name), reading(StreamAnswer), content=written(config))
+
+    @Verb
+    def close_stream(self, name: str) -> ClientCall[None]:
+        """Have a stream take no more; it stays readable."""
+        return ClientCall("DELETE", stream_path(name), lambda blob: None)
+
+    @Verb
+    def ready(self) -> ClientCall[Readiness]:
+        """That every stream has been read from its log; waits for it as long as patience lasts."""
+        return ClientCall("GET", "/readyz", reading(Readiness))
