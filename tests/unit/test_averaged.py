@@ -15,13 +15,13 @@ POINTS = RANDOM.standard_normal((60, 2))
 LABELS = np.sin(POINTS[:, 0]) + 0.3 * POINTS[:, 1] + 0.1 * RANDOM.standard_normal(60)
 
 
-def learner(label_cost=0.5, dim=2, **arguments):
-    rule = Value(horizon=60, scored="labels", lessons=False)
+def learner(label_cost=0.5, dim=2, horizon=60, **arguments):
+    rule = Value(horizon=horizon, scored="labels", lessons=False)
     return Learner(Averaged(dim), rule, label_cost=label_cost, **arguments)
 
 
-def lived(points=POINTS, labels=LABELS, label_cost=0.5):
-    one, decisions = learner(label_cost, dim=points.shape[1]), []
+def lived(points=POINTS, labels=LABELS, label_cost=0.5, horizon=60):
+    one, decisions = learner(label_cost, dim=points.shape[1], horizon=horizon), []
     for x, y in zip(points, labels, strict=True):
         decision = one.decide(x)
         decisions.append(decision)
@@ -122,7 +122,7 @@ def test_labels_that_are_mostly_zero_are_not_believed_to_be_zero():
     random = np.random.default_rng(5)
     X, large = random.standard_normal((250, 2)), random.random(250) < 0.15
     y = np.where(large, random.exponential(100.0, 250), 0.0)
-    one, decisions = lived(X, y, label_cost=4.0)
+    one, decisions = lived(X, y, label_cost=4.0, horizon=250)
     assert sum(d.wants_label for d in decisions) > 180
     prediction = one.predict(X[0])
     assert prediction.mean == 0.0
