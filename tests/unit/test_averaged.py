@@ -250,6 +250,25 @@ def test_a_restored_average_values_labels_to_the_bit(seed):
         assert restored.decide(x) == live.decide(x)
 
 
+def test_a_restored_average_goes_on_with_arrivals_kept_as_time_passes():
+    live, rng = (
+        Learner(Averaged(2), Value(horizon=400, scored="labels"), label_cost=0.3),
+        np.random.default_rng(3),
+    )
+    label = lambda t, x: float(turning(t, x, 200) + 0.1 * rng.normal())  # noqa: E731
+    for t, x in enumerate(rng.normal(size=(150, 2))):
+        if (decision := live.decide(x)).wants_label:
+            live.tell(decision.id, label(t, x))
+    assert live.belief.describe()["moving"] > 0.0
+    restored = Learner.restore(live.snapshot())
+    for t, x in enumerate(rng.normal(size=(50, 2))):
+        decision = live.decide(x)
+        assert restored.decide(x) == decision
+        if decision.wants_label:
+            y = label(150 + t, x)
+            assert restored.tell(decision.id, y) == live.tell(decision.id, y)
+
+
 @pytest.mark.parametrize("part", [1e-3, 1e-4, 1e-6, 1e-9])
 @pytest.mark.parametrize("dim", [1, 3])
 def test_a_known_noise_next_to_nothing_breaks_nothing(part, dim):

@@ -205,7 +205,13 @@ class Choosy(Protocol):
 
 def level_of(belief: Any) -> float:
     """The level of a belief: ½ where it knows no other."""
-    return belief.level if isinstance(belief, Aiming) else EVEN
+    kind = type(belief)
+    if kind not in _AIMS:  # every decision asks, and to look through a protocol takes as long as many of them
+        _AIMS[kind] = isinstance(belief, Aiming)
+    return belief.level if _AIMS[kind] else EVEN
+
+
+_AIMS: dict[type, bool] = {}  # whether beliefs of a kind answer at a level
 
 
 @runtime_checkable

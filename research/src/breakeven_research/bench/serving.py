@@ -1,4 +1,8 @@
-"""What a decision costs over HTTP, beside the same server with a path that does nothing.
+"""What a decision costs over HTTP, beside the same server with a handler that does nothing.
+
+An empty call differs in its handler alone: the same process with the same settings, the same application, its
+caller identified and checked in the same way, a body of the same length read (and not decoded), an answer
+sent (without content).
 
 Calls come over connections that stay open, each sending the next call when the last was answered. CPU is that
 of the server's process alone; decisions are on disk, in SQLite, before they are answered.
@@ -42,6 +46,8 @@ CURVE = StreamConfig(
     belief={"kind": "GaussianProcess", "dim": 2, "noise_std": 0.1}, rule={"kind": "Threshold"}, label_cost=1e9
 )
 
+EMPTY = "/v1/streams/types/empty"  # a call whose handler does nothing
+
 Body = Callable[[int], bytes]
 
 
@@ -79,7 +85,7 @@ def _measured(http: str, sizes: Sizes) -> Iterator[Result]:
             raise NotMeasured("httptools is not installed") from error
     calls = 8000 if sizes.full else 200
     with TemporaryDirectory() as folder, _served(f"sqlite:///{Path(folder) / 'load.db'}", http) as served:
-        served.under_load("/empty", lambda n: b"{}", 16, calls // 4)  # warm
+        served.under_load(EMPTY, lambda n: b"{}", 16, calls // 4)  # warm
         for connections, most in MOST_AT.items():
             yield from _single(served, http, connections, most, calls)
         yield _batches(served, http, calls // 20)
@@ -94,7 +100,7 @@ def _single(served: Served, http: str, connections: int, most: float, calls: int
 
     pairs = [
         (
-            served.under_load("/empty", body, connections, calls // 4),
+            served.under_load(EMPTY, body, connections, calls // 4),
             served.under_load("/v1/streams/types/arrivals", body, connections, calls // 4),
         )
         for _ in range(4)
@@ -159,7 +165,7 @@ def _of_process(served: Served, http: str, calls: int) -> Result:
     def body(n: int) -> bytes:
         return msgspec.json.encode({"row": points[n % calls], "id": f"p{n}"})
 
-    empty = served.under_load("/empty", body, 16, calls)
+    empty = served.under_load(EMPTY, body, 16, calls)
     one = served.under_load("/v1/streams/curve/arrivals", body, 16, calls)
     allowed = 1.5 * bare + 2.5 * empty.cpu
     return Result(

@@ -120,7 +120,7 @@ class Averaged(LabelledRows):
                 posterior.grow(posterior.look(place, places[:0]), ratio)
             posterior.learn(self._used_labels(posterior.labels))
             self._posterior = posterior
-            self._coming = Coming(posterior, self._frame.place(self._kept_rows()), explained)
+            self._coming = Coming.of(posterior, self._frame.place(self._kept_rows()), explained)
         self._note()
 
     def _used_labels(self, count: int) -> Array:
@@ -150,13 +150,6 @@ class Averaged(LabelledRows):
         self._voices, self._stale = None, True
         if self._posterior is not None and self._coming is not None:
             self._voices = Voices(self._posterior, self._coming, self._retreats.widened, self.level)
-
-    def _watch(self) -> None:
-        """Other arrivals stand for those to come."""
-        assert self._voices is not None
-        assert self._coming is not None
-        self._voices.watch(self._coming)
-        self._stale = True
 
     def _fitted_axes(self, voices: Voices) -> float:
         """How many axes labels still teach: those that vary, as far as the members with fitted ones count."""
@@ -316,24 +309,30 @@ class Averaged(LabelledRows):
 
     def _keep(self, point: Array | None, stay: list[int]) -> None:
         """Know as much of the arrival kept as of the others."""
-        posterior, coming = self._posterior, self._coming
-        if posterior is None or coming is None or self._frame is None:
+        posterior, coming, voices = self._posterior, self._coming, self._voices
+        if posterior is None or coming is None or voices is None or self._frame is None:
             return
         with one_thread:
             if point is None:
-                self._coming = Coming(posterior, posterior.places[:0])
+                self._coming = Coming.of(posterior, posterior.places[:0])
+                voices.watch(self._coming)
             else:
                 place = self._frame.place(self._at(point, self._kept_at))
-                coming.add(posterior.look(place, posterior.places[:0]), stay, posterior)
-            self._watch()
+                one = Coming.at(posterior.look(place, posterior.places[:0]), posterior)
+                coming.join(one, stay)
+                voices.keep(coming, one, stay)
+        self._stale = True
         self._follow()
 
     def _renew(self) -> None:
-        moving = any(member.axes == MOVING for member in self._members)
-        if self._posterior is not None and self._frame is not None and moving:
-            with one_thread:
-                self._coming = Coming(self._posterior, self._frame.place(self._kept_rows()))
-                self._watch()
+        moving = np.flatnonzero([member.axes == MOVING for member in self._members])
+        posterior, coming, voices = self._posterior, self._coming, self._voices
+        if posterior is None or coming is None or voices is None or self._frame is None or not len(moving):
+            return
+        with one_thread:
+            coming.renew(posterior, self._frame.place(self._kept_rows()), moving)
+            voices.watch(coming)
+        self._stale = True
 
     def _await(self) -> None:
         self._stale = True
@@ -492,7 +491,7 @@ class Averaged(LabelledRows):
             self._used, self._begun = list(map(checked_count, state["used"])), checked_count(state["begun"])
             if not (2 <= self._begun <= len(self._used) and max(self._used) < self.labels and self._frame):
                 raise ValueError("expected the labels that members look at")
-            self._take_in(floats(state["explained"], len(self._members), len(self._kept)))
+            self._take_in(floats(state["explained"], len(self._members), len(self._kept)).copy())
 
 
 def checked_rare(parameters: dict[str, Any], dim: int) -> tuple[Frame, list[Member]] | None:

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from breakeven.beliefs.averaged.mixture import Places
 from breakeven.errors.expect import Array
 
 Profile = Literal["none", "matern", "gauss", "additive"]
@@ -21,6 +22,7 @@ Profile = Literal["none", "matern", "gauss", "additive"]
 NOISES = (0.01, 0.1, 0.5, 2.0)  # noise variance over the amplitude of f
 AMPLITUDES = (0.4, 2.0, 10.0, 50.0)  # of f, over the variance of labels: where the noise is known
 PAIRS = 60_000  # of points, times kinds of members, that are computed together
+MOST_PARTS = 4  # of the members whose kernels are kept
 ALONE = 0.6  # share of an additive kernel in which every feature acts by itself
 NULL_PRIOR = 0.25  # that the features say nothing
 ALIKE, SHAPED, MOVING = 0, 1, 2  # axes: all alike; as fitted; as fitted with time among them
@@ -115,6 +117,7 @@ class Kernels:
 
     def __init__(self, members: list[Member], frame: Frame) -> None:
         self._members, self._frame = members, frame
+        self._parts: dict[bytes, Kernels] = {}
         self.noise = np.array([NOISES[member.noise] for member in members])
         kinds = sorted(
             {(member.shape, member.axes) for member in members}
@@ -156,11 +159,15 @@ class Kernels:
         self._alone_by = (1.0 / (lengths * axes[alone_of]))[:, :, None]
         self._alone = ALONE * (along / whole)[alone_of]  # shares of features
 
-    def part(self, which: Array) -> "Kernels":
-        """Those of some of the members."""
-        part = Kernels([self._members[i] for i in which], self._frame)
-        part.noise = self.noise[which]
-        return part
+    def part(self, which: Places) -> "Kernels":
+        """Those of some of the members, which are often the same."""
+        key = which.tobytes()
+        if key not in self._parts:
+            if len(self._parts) >= MOST_PARTS:
+                self._parts.clear()
+            self._parts[key] = Kernels([self._members[i] for i in which], self._frame)
+            self._parts[key].noise = self.noise[which]
+        return self._parts[key]
 
     def _features(self, points: Array) -> Array:
         """The features that matter, a row each."""
@@ -168,8 +175,8 @@ class Kernels:
 
     def own(self, points: Array) -> Array:
         """k of each placed point with itself: a row for each member."""
-        features = self._features(points)
-        own: Array = self._level + np.einsum("md,dn->mn", self._steep, features * features)
+        features = np.ascontiguousarray(points[:, : self._axes])
+        own: Array = self._level + np.einsum("md,nd->mn", self._steep, features * features)
         return own
 
     def at(self, x: Array) -> Array:

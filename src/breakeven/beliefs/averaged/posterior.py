@@ -216,7 +216,7 @@ class Posterior:
         weights = np.exp(scores - scores.max())
         self.weights: Array = weights / weights.sum()  # targets × members
 
-    def part(self, which: Array) -> "Posterior":
+    def part(self, which: Places) -> "Posterior":
         """Some of the members, to be looked at only: what is told is told to all."""
         if len(which) == len(self.members):
             return self

@@ -43,15 +43,26 @@ class Voices:
         self._means[PLAIN] *= scale.std
         self._means[PLAIN] += scale.centre
         self._components = targets * len(which) + who  # their places among both targets of all members
-        self._node_weights = np.multiply.outer(NODE_WEIGHTS, self.weights).ravel()
+        self._node_weights = np.tile(np.multiply.outer(NODE_WEIGHTS, self.weights).ravel(), (2, 1))
         self.watch(coming)
 
     def watch(self, coming: Coming) -> None:
         """Take these arrivals for those to come."""
         self.coming = coming.part(self._which)
-        places = np.vstack([self.posterior.places, coming.places])
+        places = np.concatenate([self.posterior.places, coming.places])
         self._places = np.asfortranarray(places)  # features as rows are what kernels read
-        vars(self).pop("ahead", None)
+        self._rates: Array | None = None
+        self._ahead: ErrorsAhead | None = None
+
+    def keep(self, coming: Coming, one: Coming, stay: list[int]) -> None:
+        """One more stands for those to come, which has joined these; only some stay."""
+        one = one.part(self._which)
+        if self.coming is not coming:
+            self.coming.join(one, stay)
+        rates = self._rates
+        self.watch(self.coming)
+        if rates is not None:
+            self._rates = np.concatenate([rates, self._rates_at(one)], axis=1)[:, stay]
 
     @property
     def noise_stds(self) -> Array:
@@ -117,20 +128,28 @@ class Voices:
         errors: Array = self.weights * self._stds * usual
         return errors
 
-    @cached_property
+    @property
     def ahead(self) -> ErrorsAhead:
         """What is at stake at each arrival kept; worked out when a rule first asks."""
-        posterior, coming, first = self.posterior, self.coming, self._tamed
-        rates = np.zeros((len(self._noise), len(coming.places)))
+        if self._ahead is None:
+            if self._rates is None:
+                self._rates = self._rates_at(self.coming)
+            self._ahead = ErrorsAhead.of(self._rates, self.coming.variance, self._noise)
+        return self._ahead
+
+    def _rates_at(self, coming: Coming) -> Array:
+        """What a unit of each member's scale means in errors at each of these arrivals."""
+        posterior, first = self.posterior, self._tamed
+        rates = np.zeros(coming.variance.shape)
         rates[self.who[:first]] = self._errors[:first, None]
         who = self.who[first:]
         if len(who):
-            means = np.matmul(coming.k, posterior.pulls[TAMED, :, :, None])[who, :, 0]
+            means = np.einsum("mri,mi->mr", coming.k, posterior.pulls[TAMED])[who]
             means += posterior.means[TAMED, who][:, None]
             spread = self._stds[first:, None] * np.sqrt(coming.variance[who] + self._noise[who][:, None])
             counts = (self.weights * self._stds)[first:, None]
             rates[who] += self._tamed_rates(means, spread) * counts
-        return ErrorsAhead.of(rates, coming.variance, self._noise)
+        return rates
 
     def _tamed_rates(self, means: Array, spreads: Array) -> Array:
         """The expected error of a tamed component, in label units, over its spread."""
@@ -138,7 +157,7 @@ class Voices:
         values = scale.tamed(means[..., None] + spreads[..., None] * self._nodes)
         middle = float(np.interp(self._level, NODE_LEVELS, self._nodes))
         apart = values - scale.tamed(means + spreads * middle)[..., None]
-        errors = counted(apart, self._level) @ NODE_WEIGHTS
+        errors = np.einsum("cri,i->cr", counted(apart, self._level), NODE_WEIGHTS)
         rates: Array = errors / np.maximum(spreads, 1e-300)
         return rates
 

@@ -11,14 +11,13 @@ from urllib.parse import parse_qsl
 
 from msgspec import Struct
 from starlette.requests import ClientDisconnect
-from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from breakeven.errors import BreakevenError
 from breakeven.errors.serving import Malformed, NotAllowed, NotIdentified, ServiceError, WrongMedia
 from breakeven.service.access.callers import ANYBODY, Caller, CallerRole
 from breakeven.service.access.entrance import check_own_page
-from breakeven.service.app import NamedRoute, call_headers, read_all, send_bytes
+from breakeven.service.app import call_headers, read_all, send_bytes
 from breakeven.service.pages import (
     access_page,
     board_page,
@@ -37,6 +36,7 @@ from breakeven.service.pages.rendering import (
     rendered,
     static_file,
 )
+from breakeven.service.paths import PlacedRoute
 from breakeven.service.service import Service
 from breakeven.wire.problems import problem_of
 
@@ -111,12 +111,10 @@ MadePage = tuple[int, bytes, list[tuple[bytes, bytes]]]
 """A status, the page as bytes, and its headers."""
 
 
-def page_routes(service: Service) -> list[BaseRoute]:
+def page_routes(service: Service) -> list[PlacedRoute]:
     """Every page, and the files that they use, for `make_app`."""
-    routes: list[BaseRoute] = [
-        NamedRoute(one.path, PageEndpoint(service, one), methods=[one.method]) for one in PAGE_ROUTES
-    ]
-    return [*routes, *(Route(f"/static/{name}", _Static(name)) for name in STATIC_MEDIA)]
+    pages = [PlacedRoute(one.method, one.path, PageEndpoint(service, one)) for one in PAGE_ROUTES]
+    return [*pages, *(PlacedRoute("GET", f"/static/{name}", _Static(name)) for name in STATIC_MEDIA)]
 
 
 class PageEndpoint:
