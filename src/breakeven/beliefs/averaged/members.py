@@ -257,12 +257,12 @@ class Kernels:
         np.exp(exponents, out=exponents)
         rows[:steps] *= polynomials
         (self._slopes * x).dot(features, out=trends)
-        column: Array = shares.dot(rows)[self.kind]
+        column: Array = shares.dot(rows)
         return column
 
     @cached_property
     def _matrices(self) -> tuple[Array, Array, Array]:
-        """What `column` multiplies with, to get from distances to exponents and from these to kinds.
+        """What `column` multiplies with, to get from distances to exponents and from these to members.
 
         Exponents are those of the Matérn kernels, of additive ones feature by feature, and of Gaussians; the
         last rows to be shared out are the trends.
@@ -283,7 +283,7 @@ class Kernels:
             profiles[near - alone + i, rows] = self._alone[i]
         shares = self._smooth * profiles[self._profile]
         shares[np.arange(len(shares)), steps + gauss + self._family] = self._linear[:, 0]
-        return lengths, bells, shares
+        return lengths, bells, shares[self.kind]
 
 
 def _matern(exponents: Array, out: Array) -> None:
