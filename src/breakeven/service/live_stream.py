@@ -149,12 +149,12 @@ class LiveStream:
             if entry.seq % 1000 == 0:
                 self.progress = entry.seq / max(last, 1)
 
-        learner = fold_stream(self.store, self.stored, each=each)
+        learner = fold_stream(self.store, self.stored, each=each, upto=last)
         self.erased = self.store.erased(self.number)
         config = config_now(self.store, self.stored)
         columns = None if config.columns is None else columns_of(config.columns)
         desk = self._desk(learner, times)
-        return Folded(learner, config, columns, desk, self.store.last(self.number))
+        return Folded(learner, config, columns, desk, last)  # what another wrote meanwhile is behind that
 
     def _desk(self, learner: Learner, times: dict[str, float]) -> Desk:
         """The desk that the log leads to: what is awaited, and who skipped what."""

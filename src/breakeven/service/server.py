@@ -96,6 +96,7 @@ def request_id(scope: Scope) -> bytes:
 # -- the process ------------------------------------------------------------------------------------------
 
 SECONDS_TO_STOP = 10
+SILENT_SECONDS = 30.0  # between two looks for connections on which nothing is asked
 OBJECTS_BEFORE_COLLECTION = 20_000  # made, and not gone again
 ALARM_SECRET = "BREAKEVEN_ALARM_SECRET"
 STANDARD_ERROR = 2
@@ -195,7 +196,10 @@ def alarm_receiver(url: str | None) -> AlarmReceiver | None:
 
 
 class StoppingServer(uvicorn.Server):
-    """A server that ends open feeds when it is asked to stop, for it waits until every answer has ended.
+    """A server that waits for nobody for ever.
+
+    Asked to stop, it ends open feeds, for it waits until every answer has ended. Whoever is connected and
+    does not come to the end of a call's headers is hung up on; bodies have a limit of their own.
 
     `http` names the parser of HTTP: the fastest that is there, unless it is named.
     """
@@ -209,10 +213,29 @@ class StoppingServer(uvicorn.Server):
             access_log=False,
             timeout_graceful_shutdown=SECONDS_TO_STOP,
             server_header=False,
+            ws="none",
             proxy_headers=False,  # or anybody here could say that they come from the trusted proxy
         )
         super().__init__(config)
         self._service = service
+        self._silent: dict[Any, Any] = {}  # connections without a call under way, with the last call of each
+        self._looked = 0.0
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second: now and then look for those who say nothing."""
+        if self._service.clock.steady() >= self._looked + SILENT_SECONDS:
+            self._looked = self._service.clock.steady()
+            self._hang_up()
+        return await super().on_tick(counter)
+
+    def _hang_up(self) -> None:
+        """Close connections that were without a call at the last look, too, and had none between."""
+        connections: set[Any] = set(self.server_state.connections)
+        silent = {one: one.cycle for one in connections if one.cycle is None or one.cycle.response_complete}
+        for one, last in silent.items():
+            if one in self._silent and self._silent[one] is last:
+                one.transport.close()
+        self._silent = silent
 
     async def startup(self, sockets: list[Socket] | None = None) -> None:
         """Begin to listen, with a collector that seldom looks.
