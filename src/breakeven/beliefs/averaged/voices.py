@@ -35,9 +35,7 @@ class Voices:
         self._stds: Array = widened * posterior.spreads[targets, which[who]]  # ŝ, of a target
         self._units = np.where(targets == PLAIN, scale.std, scale.spread)  # of a target, near the centre
         self._noise = self.posterior.kernels.noise
-        self._added = np.array(
-            [np.zeros(len(self._noise)), self._noise]
-        )  # to f, and to a label
+        self._added = np.array([np.zeros(len(self._noise)), self._noise])  # to f, and to a label
         self._nodes = nodes(posterior.degrees)
         of_labels = np.where(targets == PLAIN, scale.std, 1.0)  # plain targets are claimed as labels at once
         self._reach_of_nodes = np.multiply.outer(self._nodes, of_labels * self._stds)
