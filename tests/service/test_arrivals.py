@@ -182,7 +182,7 @@ def test_a_write_that_fails_is_answered_503_and_the_stream_is_read_anew(serving)
         served("POST", "arrivals", {"row": "flu", "id": "a"})
         store.failure = StoreFailed("disk: full")
         problem = served("POST", "arrivals", {"row": "flu", "id": "b"}, status=503)
-        assert "nothing was kept of this call" in problem["detail"]
+        assert "this call could not be written" in problem["detail"]
         served("GET", "summary", status=503)
         store.failure = None
         served.run(served.live().settled())

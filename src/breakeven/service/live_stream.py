@@ -456,7 +456,7 @@ class LiveStream:
     def _fail(self, wait: asyncio.Future[None], error: BreakevenError) -> None:
         self.drop(error)
         if not wait.done():
-            answer = NotReady(f"stream {self.name!r}: nothing was kept of this call ({error}); try again")
+            answer = NotReady(f"stream {self.name!r}: this call could not be written ({error}); send it again")
             answer.__cause__ = error
             wait.set_exception(answer)
 
