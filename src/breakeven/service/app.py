@@ -141,17 +141,17 @@ class Endpoint:
     async def _call(self, scope: Scope, receive: Receive) -> Call:
         route, headers = self._route, call_headers(scope)
         path = scope["path_params"]
-        caller = self._caller(headers, path.get("stream"))
+        caller = await self._caller(headers, path.get("stream"))
         scope["called_by"] = caller.name
         query = None if route.query is None else self._query(scope)
         body = None if route.body is None else await self._body(headers, receive)
         accepts = headers.get(b"accept", b"").decode("latin-1") if len(route.gives) > 1 else ""
         return Call(self._service, caller, path, query, body, accepts, headers)
 
-    def _caller(self, headers: dict[bytes, bytes], stream: str | None) -> Caller:
+    async def _caller(self, headers: dict[bytes, bytes], stream: str | None) -> Caller:
         if not self._route.roles:
             return ANYBODY
-        caller = self._service.entrance.caller(self._route.method, headers)
+        caller = await self._service.entrance.identify(self._route.method, headers)
         caller.check(self._route.roles, stream)
         if self._service.rates is not None:
             self._service.rates.check(caller.name)

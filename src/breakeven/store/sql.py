@@ -265,6 +265,17 @@ class SqlStore(SqlAccess):
                     found[row[5]] = LogEntry(*row)
         return found
 
+    def times(self, stream: int, seqs: Sequence[int]) -> dict[str, float]:
+        """When the entries with these numbers were written, by the ids that they are about."""
+        found: dict[str, float] = {}
+        with self._reading() as connection:
+            for low in range(0, len(seqs), IDS_AT_ONCE):
+                part = seqs[low : low + IDS_AT_ONCE]
+                slots = ", ".join("?" * len(part))
+                sql = f"SELECT id, at FROM entry WHERE stream = ? AND id IS NOT NULL AND seq IN ({slots})"
+                found.update(self._rows(connection, sql, stream, *part))
+        return found
+
     def arrival_ids(self, stream: int) -> Iterator[str]:
         """The ids of all arrivals."""
         sql = (

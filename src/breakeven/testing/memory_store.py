@@ -135,6 +135,11 @@ class MemoryStore:
         there = self.entries(stream)
         return {one.id: one for one in there if one.kind == ARRIVAL and one.id is not None and one.id in ids}
 
+    def times(self, stream: int, seqs: Sequence[int]) -> dict[str, float]:
+        """When the entries with these numbers were written, by the ids that they are about."""
+        wanted = set(seqs)
+        return {one.id: one.at for one in self.entries(stream) if one.seq in wanted and one.id is not None}
+
     def arrival_ids(self, stream: int) -> Iterator[str]:
         """The ids of all arrivals."""
         return (one.id for one in self.entries(stream) if one.kind == ARRIVAL and one.id is not None)

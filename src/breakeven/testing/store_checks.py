@@ -222,6 +222,8 @@ def entries_are_found_by_what_they_are_about(store: Store) -> None:
     store.append([arrival(other, 1, "a"), entry(other, 2, kind="Told", id="a")])
     assert store.find_many(stream, ["a", "b", "c", "a\0"]) == {"a": log[0], "b": log[1]}
     assert store.find_many(stream, []) == {}
+    assert store.times(stream, [1, 4, 5, 99]) == {"a": log[0].at, "b": log[3].at}
+    assert store.times(stream, []) == {}
     assert sorted(store.arrival_ids(stream)) == ["a", "b"]
     assert store.about(stream, "a") == [log[2], log[5]]
     assert store.about(stream, "b") == [log[3]]

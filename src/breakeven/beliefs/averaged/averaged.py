@@ -12,11 +12,18 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
-from breakeven.beliefs.averaged.axis_shares import axis_hearing
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
 from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, may_be_common, rounded
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
-from breakeven.beliefs.averaged.members import MOVING, NOISES, NULL_MEMBER, SHAPES, Frame, Member
+from breakeven.beliefs.averaged.members import (
+    MOVING,
+    NOISES,
+    NULL_MEMBER,
+    SHAPES,
+    Frame,
+    Member,
+    axis_hearing,
+)
 from breakeven.beliefs.averaged.mixture import Mixture
 from breakeven.beliefs.averaged.odds import evidence_of_parts
 from breakeven.beliefs.averaged.posterior import TAMED, KnownNoise, LabelScale, Look, Posterior
@@ -29,10 +36,10 @@ from breakeven.beliefs.averaged.proposing import (
 )
 from breakeven.beliefs.averaged.voices import Voices
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
-from breakeven.beliefs.change import best_split
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.reservoir import lesson_share
+from breakeven.beliefs.retreats import best_split
 from breakeven.beliefs.similarity import Hearing
 from breakeven.errors import expect
 from breakeven.errors.expect import Array

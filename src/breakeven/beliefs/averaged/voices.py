@@ -35,6 +35,7 @@ class Voices:
         self._stds: Array = widened * posterior.spreads[targets, which[who]]  # ŝ, of a target
         self._units = np.where(targets == PLAIN, scale.std, scale.spread)  # of a target, near the centre
         self._noise = self.posterior.kernels.noise
+        self._added = np.array([np.zeros(len(self._noise)), self._noise])  # to f, and to a label
         self._nodes = nodes(posterior.degrees)
         of_labels = np.where(targets == PLAIN, scale.std, 1.0)  # plain targets are claimed as labels at once
         self._reach_of_nodes = np.multiply.outer(self._nodes, of_labels * self._stds)
@@ -80,9 +81,9 @@ class Voices:
         """The distributions of f and of a label there."""
         first, scale = self._tamed, self.posterior.scale
         centres = self._centres(look)
-        stds = np.array([look.variance, look.variance + self._noise])
+        stds = look.variance + self._added
         np.sqrt(stds, out=stds)
-        values = stds[:, None, self.who] * self._reach_of_nodes
+        values = stds.take(self.who, axis=1)[:, None, :] * self._reach_of_nodes
         values += centres
         if first < len(centres):
             values[:, :, first:] = scale.tamed(values[:, :, first:])
@@ -93,7 +94,7 @@ class Voices:
         """The centre of each component, of a label or of a tamed target."""
         centres = np.einsum("tmi,mi->tm", self._pulls, look.k)
         centres += self._means
-        found: Array = centres.ravel()[self._components]
+        found: Array = centres.take(self._components)
         return found
 
     def below(self, look: Look, y: float, ratio: float) -> float:
