@@ -216,7 +216,7 @@ def test_work_that_outlives_a_failed_write_is_not_kept(serving, monkeypatch):
                 await asyncio.sleep(0.001)
             await asyncio.sleep(0.01)  # it is in its thread
             may_fail.set()
-            with pytest.raises(NotReady, match="nothing was kept of this call"):
+            with pytest.raises(NotReady, match="this call could not be written"):
                 await first
             monkeypatch.setattr(store, "append", append)
             await live.settled()

@@ -217,7 +217,7 @@ def _charts(values: dict[str, Any], series: StreamSeries, now: float) -> list[Li
         ),
         _reasons(values, [one for one in steps if one.asked is not None]),
         live_chart("open", "Open requests", "", [Series("open", course.at, count, "ours", "steps")]),
-        live_chart("rate", "Share of arrivals whose label is wanted", "%", [Series("share", rate_at, rate, "ours")]),
+        live_chart("rate", "Arrivals whose label is wanted", "%", [Series("share", rate_at, rate, "ours")]),
     ]
 
 
