@@ -479,7 +479,8 @@ class LiveStream:
     def _fail(self, wait: asyncio.Future[None], error: BreakevenError) -> None:
         self.drop(error)
         if not wait.done():
-            answer = NotReady(f"stream {self.name!r}: nothing was kept of this call ({error}); try again")
+            words = f"this call could not be written ({error}); send it again"
+            answer = NotReady(f"stream {self.name!r}: {words}")
             answer.__cause__ = error
             wait.set_exception(answer)
 

@@ -8,6 +8,7 @@ time, the number of an arrival. It is endless, so that time does not matter, but
 world.
 """
 
+from collections.abc import Sequence
 from functools import cache, cached_property
 from math import sqrt
 from typing import Literal, NamedTuple
@@ -15,6 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from breakeven.beliefs.averaged.mixture import Places
+from breakeven.beliefs.similarity import Hearing
 from breakeven.errors.expect import Array
 
 Profile = Literal["none", "matern", "gauss", "additive"]
@@ -257,12 +259,12 @@ class Kernels:
         np.exp(exponents, out=exponents)
         rows[:steps] *= polynomials
         (self._slopes * x).dot(features, out=trends)
-        column: Array = shares.dot(rows)[self.kind]
+        column: Array = shares.dot(rows)
         return column
 
     @cached_property
     def _matrices(self) -> tuple[Array, Array, Array]:
-        """What `column` multiplies with, to get from distances to exponents and from these to kinds.
+        """What `column` multiplies with, to get from distances to exponents and from these to members.
 
         Exponents are those of the Matérn kernels, of additive ones feature by feature, and of Gaussians; the
         last rows to be shared out are the trends.
@@ -283,7 +285,25 @@ class Kernels:
             profiles[near - alone + i, rows] = self._alone[i]
         shares = self._smooth * profiles[self._profile]
         shares[np.arange(len(shares)), steps + gauss + self._family] = self._linear[:, 0]
-        return lengths, bells, shares
+        return lengths, bells, shares[self.kind]
+
+
+def axis_hearing(frame: Frame, members: Sequence[Member], weights: Array) -> Hearing:
+    """What an average listens to: the shares of features and of time, over members of these weights.
+
+    With v_j how much a feature varies, its share in a member is v_j/m_j² over the sum of these. A linear
+    trend has the same shares. The constant listens to nothing.
+    """
+    along = frame.axes**-2.0 * frame.variation
+    along = along / np.maximum(along.sum(axis=1, keepdims=True), 1e-300)
+    by_family = np.zeros(len(frame.axes))
+    for member, weight in zip(members, weights.tolist(), strict=True):
+        if member.shape:
+            by_family[member.axes] += weight
+    shares = by_family @ along / float(weights.sum())
+    varies = frame.variation[:-1] > 0.0
+    spreads = np.where(varies, frame.scale[:-1], 0.0) * np.sqrt(frame.variation[:-1])
+    return Hearing.of(shares[:-1], spreads, float(shares[-1]))
 
 
 def _matern(exponents: Array, out: Array) -> None:

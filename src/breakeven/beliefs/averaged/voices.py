@@ -17,6 +17,7 @@ from breakeven.errors.expect import Array
 from breakeven.values import counted
 
 COMPONENT = 3e-3  # the least weight that counts in an answer
+NOISE_RANGE = (0.1, 0.9)  # of the weight, when it is said how noisy labels are
 
 
 class Voices:
@@ -35,6 +36,7 @@ class Voices:
         self._stds: Array = widened * posterior.spreads[targets, which[who]]  # ŝ, of a target
         self._units = np.where(targets == PLAIN, scale.std, scale.spread)  # of a target, near the centre
         self._noise = self.posterior.kernels.noise
+        self._added = np.array([np.zeros(len(self._noise)), self._noise])  # to f, and to a label
         self._nodes = nodes(posterior.degrees)
         of_labels = np.where(targets == PLAIN, scale.std, 1.0)  # plain targets are claimed as labels at once
         self._reach_of_nodes = np.multiply.outer(self._nodes, of_labels * self._stds)
@@ -70,6 +72,14 @@ class Voices:
         stds: Array = self._stds * np.sqrt(self._noise[self.who]) * self._units
         return stds
 
+    def noise_between(self) -> list[float]:
+        """Between which noises four fifths of the weight lie."""
+        stds = self.noise_stds
+        order = np.argsort(stds, kind="stable")
+        places = np.searchsorted(np.cumsum(self.weights[order]), NOISE_RANGE)
+        ends: list[float] = stds[order][np.minimum(places, len(order) - 1)].tolist()
+        return ends
+
     # -- at one point --------------------------------------------------------------------------------
 
     def look(self, place: Array) -> Look:
@@ -80,9 +90,9 @@ class Voices:
         """The distributions of f and of a label there."""
         first, scale = self._tamed, self.posterior.scale
         centres = self._centres(look)
-        stds = np.array([look.variance, look.variance + self._noise])
+        stds = look.variance + self._added
         np.sqrt(stds, out=stds)
-        values = stds[:, None, self.who] * self._reach_of_nodes
+        values = stds.take(self.who, axis=1)[:, None, :] * self._reach_of_nodes
         values += centres
         if first < len(centres):
             values[:, :, first:] = scale.tamed(values[:, :, first:])
@@ -93,7 +103,7 @@ class Voices:
         """The centre of each component, of a label or of a tamed target."""
         centres = np.einsum("tmi,mi->tm", self._pulls, look.k)
         centres += self._means
-        found: Array = centres.ravel()[self._components]
+        found: Array = centres.take(self._components)
         return found
 
     def below(self, look: Look, y: float, ratio: float) -> float:
