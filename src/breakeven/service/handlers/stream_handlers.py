@@ -177,9 +177,9 @@ async def patch_stream(call: Call) -> StreamAnswer:
 async def delete_stream(call: Call) -> Answer:
     """Close a stream, or remove it with all that is in it."""
     if call.query.erase:
-        await call.service.remove(call.stream_name)
+        await call.service.remove(call.stream_name, call.by)
     else:
-        await call.service.close(call.stream_name)
+        await call.service.close(call.stream_name, call.by)
     return Answer(status=204)
 
 
@@ -217,7 +217,7 @@ async def erase(call: Call) -> ErasedAnswer:
 
 
 async def trail(call: Call) -> TrailAnswer:
-    """Who added and revoked tokens, and said what people may do."""
+    """Who added and revoked tokens, said what people may do, and ended streams."""
     after = expect.whole("after", call.query.after)
     limit = expect.whole("limit", call.query.limit, least=1, most=MOST_CHANGES)
     changes = (await asyncio.to_thread(call.service.store.trail))[after:]
