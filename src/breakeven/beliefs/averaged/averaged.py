@@ -17,20 +17,19 @@ from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, m
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import (
     MOVING,
-    NOISES,
     NULL_MEMBER,
-    SHAPES,
     Frame,
     Member,
     axis_hearing,
 )
 from breakeven.beliefs.averaged.mixture import Mixture
 from breakeven.beliefs.averaged.odds import evidence_of_parts
-from breakeven.beliefs.averaged.posterior import TAMED, KnownNoise, LabelScale, Look, Posterior
+from breakeven.beliefs.averaged.posterior import KnownNoise, LabelScale, Look, Posterior
 from breakeven.beliefs.averaged.proposing import (
     Moments,
     checked_count,
     checked_members,
+    checked_rare,
     plain_members,
     propose,
 )
@@ -47,7 +46,6 @@ from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, 
 
 MOST_AWAITED = 128  # labels awaited that are counted, the latest
 MOST_LABELS = 1_000  # labels that are looked at: beyond them an even part of all
-NOISE_RANGE = (0.1, 0.9)  # of the weight, when it is said how noisy labels are
 
 
 class AveragedView(View):
@@ -424,40 +422,19 @@ class Averaged(LabelledRows):
     def describe(self) -> dict[str, Any]:
         """How many members count, the heaviest of them, and what labels look like to them."""
         told: dict[str, Any] = {"dim": self.dim, "members": len(self._members)}
-        posterior = self._posterior
-        if posterior is None:
+        posterior, voices = self._posterior, self._voices
+        if posterior is None or voices is None:
             return told
-        weights = posterior.weights.sum(axis=0)
-        heaviest = posterior.members[int(weights.argmax())]
-        shape = SHAPES[heaviest.shape]
         common = common_label(self._labels)
+        noise_between = {"noise_between": voices.noise_between()} if self.noise_std is None else {}
         return {
             **told,
             **({} if common is None else {"common": common}),
-            "heaviest": {
-                "weight": float(weights.max()),
-                "profile": shape.profile,
-                "length": shape.length,
-                "linear": shape.linear,
-                "noise": NOISES[heaviest.noise],
-                "axes": ("alike", "fitted", "fitted, with time")[heaviest.axes],
-            },
-            "constant": float(weights[[member.shape == 0 for member in posterior.members]].sum()),
-            "moving": float(weights[[member.axes == MOVING for member in posterior.members]].sum()),
-            "tamed": float(posterior.weights[TAMED].sum()),
+            **posterior.describe(),
             "noise_std": self.traits.noise_std,
-            **({"noise_between": self._noise_between()} if self.noise_std is None else {}),
+            **noise_between,
             "label_std": posterior.scale.std,
         }
-
-    def _noise_between(self) -> list[float]:
-        """Between which noises four fifths of the weight lie."""
-        assert self._voices is not None
-        stds, weights = self._voices.noise_stds, self._voices.weights
-        order = np.argsort(stds, kind="stable")
-        places = np.searchsorted(np.cumsum(weights[order]), NOISE_RANGE)
-        ends: list[float] = stds[order][np.minimum(places, len(order) - 1)].tolist()
-        return ends
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
@@ -499,13 +476,3 @@ class Averaged(LabelledRows):
             if not (2 <= self._begun <= len(self._used) and max(self._used) < self.labels and self._frame):
                 raise ValueError("expected the labels that members look at")
             self._take_in(floats(state["explained"], len(self._members), len(self._kept)).copy())
-
-
-def checked_rare(parameters: dict[str, Any], dim: int) -> tuple[Frame, list[Member]] | None:
-    """The members that tell exceptions, if a fit found such."""
-    if "rare" not in parameters:
-        return None
-    frame, members, _ = checked_members(parameters["rare"], dim, None)
-    if members[0] != NULL_MEMBER:
-        expect.refuse("parameters", "members that begin with the constant", parameters["rare"])
-    return frame, members

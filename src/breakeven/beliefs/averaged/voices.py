@@ -17,6 +17,7 @@ from breakeven.errors.expect import Array
 from breakeven.values import counted
 
 COMPONENT = 3e-3  # the least weight that counts in an answer
+NOISE_RANGE = (0.1, 0.9)  # of the weight, when it is said how noisy labels are
 
 
 class Voices:
@@ -70,6 +71,14 @@ class Voices:
         """The noise of a label that each component takes it to have, in label units."""
         stds: Array = self._stds * np.sqrt(self._noise[self.who]) * self._units
         return stds
+
+    def noise_between(self) -> list[float]:
+        """Between which noises four fifths of the weight lie."""
+        stds = self.noise_stds
+        order = np.argsort(stds, kind="stable")
+        places = np.searchsorted(np.cumsum(self.weights[order]), NOISE_RANGE)
+        ends: list[float] = stds[order][np.minimum(places, len(order) - 1)].tolist()
+        return ends
 
     # -- at one point --------------------------------------------------------------------------------
 
