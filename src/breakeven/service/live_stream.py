@@ -355,13 +355,14 @@ class LiveStream:
 
         return await asyncio.shield(asyncio.ensure_future(turn()))
 
-    async def close(self) -> None:
+    async def close(self, by: str) -> None:
         """Take no more, once all that came before is on disk; it stays readable."""
 
         async def turn() -> None:
             async with self._turn:
                 await self.barrier()
-                await asyncio.to_thread(self.store.close_stream, self.number, self.clock.now())
+                at = self.clock.now()
+                await asyncio.to_thread(lambda: self.store.close_stream(self.number, at, by=by))
                 self.stored = await asyncio.to_thread(self.store.stream, self.name)
 
         await asyncio.shield(asyncio.ensure_future(turn()))
