@@ -41,7 +41,7 @@ def read(page, folder, names):
     """Run a page where only these extras are installed."""
     command = [sys.executable, "-W", "error", "-m", "tests.docs.reader", page, *sorted(names)]
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": paths}
+    environment = {**os.environ, "PYTHONPATH": paths, "PYSPARK_PYTHON": sys.executable}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
