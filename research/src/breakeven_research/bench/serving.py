@@ -33,6 +33,7 @@ from breakeven.wire.stream_setup import StreamConfig
 from breakeven_research.bench.results import Measurement, NotMeasured, Result, Sizes
 
 KINDS = 200  # types of arrivals
+PAIRS = 8  # of loads in turn, empty calls and decisions; the ratio is the middle one of theirs
 MOST_AT = {16: 2.2, 64: 1.8}  # connections, and how many empty calls a decision may cost
 RATE_AT_64 = 0.6  # of the rate of empty calls
 RATE_AT_16 = 0.5  # of the rate of empty calls, or of 16 commits at a time
@@ -115,14 +116,20 @@ def _single(served: Served, http: str, connections: int, most: float, calls: int
 
     pairs = [
         (
-            served.under_load(EMPTY, body, connections, calls // 4),
-            served.under_load("/v1/streams/types/arrivals", body, connections, calls // 4),
+            served.under_load(EMPTY, body, connections, calls // PAIRS),
+            served.under_load("/v1/streams/types/arrivals", body, connections, calls // PAIRS),
         )
-        for _ in range(4)
+        for _ in range(PAIRS)
     ]
     empty, one = (Load(*np.median(column, axis=0)) for column in zip(*pairs, strict=True))
+    ratio = float(np.median([after.cpu / before.cpu for before, after in pairs]))
     yield _line(
-        f"One decision, {connections} connections, {http}: CPU", one.cpu, empty.cpu, "an empty call", most
+        f"One decision, {connections} connections, {http}: CPU",
+        one.cpu,
+        empty.cpu,
+        "an empty call",
+        most,
+        ratio,
     )
     if connections == 64:
         beside, least, named = empty.rate, RATE_AT_64, f"empty calls {empty.rate:,.0f} a second"
@@ -242,8 +249,10 @@ def _fits(served: Served) -> int:
         return int(msgspec.json.decode(answer.read())["fits"])
 
 
-def _line(what: str, found: float, beside: float, named: str, most: float) -> Result:
-    ratio = found / beside
+def _line(
+    what: str, found: float, beside: float, named: str, most: float, ratio: float | None = None
+) -> Result:
+    ratio = found / beside if ratio is None else ratio
     return Result(
         what=what,
         measured=_microseconds(found),
