@@ -15,8 +15,8 @@ from breakeven.beliefs.types.weighing import posterior_mean
 from breakeven.errors import InvalidInput, expect
 from breakeven.errors.expect import Array
 from breakeven.learner.book import LONGEST_NUMBER
-from breakeven.learner.bulk.arrays import Answers, Before, Counts, Truths
-from breakeven.learner.bulk.judges import COMPILED_RULES, Reasons, rates_agree
+from breakeven.learner.bulk.arrays import Answers, Before, Counts
+from breakeven.learner.bulk.judges import COMPILED_RULES, rates_agree
 from breakeven.learner.bulk.stream import COMPILED_BELIEFS, LARGEST_INTEGER
 from breakeven.learner.bulk.worth_loop import TOLD
 from breakeven.learner.fleet.blob import dump, read
@@ -39,29 +39,9 @@ from breakeven.learner.fleet.passing import (
 from breakeven.learner.fleet.vocabulary import CheckedValues, ValueKind
 from breakeven.learner.learner import Learner
 from breakeven.rules import Value
-from breakeven.values import EVEN
+from breakeven.values import EVEN, DecisionColumns, Reasons
 
 LARGEST_WINDOW = 2**31 - 1
-
-
-class DecisionColumns(NamedTuple):
-    """Decisions on many arrivals, a column for each field; what a rule does not say is NaN.
-
-    `repeated` arrivals came before under the same key and id, and did not count: one that came before in the
-    same call has the answer given there, any other only its prediction.
-    """
-
-    wants_label: Truths
-    prediction: Array
-    std: Array
-    uncertainty: Array
-    threshold: Array
-    cost: Array
-    propensity: Array
-    worth: Array
-    round: Counts
-    reasons: Reasons
-    repeated: Truths
 
 
 class LabelCounts(NamedTuple):
@@ -275,6 +255,7 @@ class Fleet:
             costs,
             out.wants_label.astype(float) if chance is None else np.full(count, chance),
             before.worth * learner.costs.error_cost,
+            before.worth_now * learner.costs.error_cost,
             rounds,
             reasons,
             np.zeros(count, dtype=bool),
