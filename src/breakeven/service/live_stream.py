@@ -219,13 +219,14 @@ class LiveStream:
         """Read the ids that arrived; meanwhile each id that comes is looked up in the store."""
         loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(self._threads, self._ids_in_store)
+            found = await loop.run_in_executor(self._threads, self.find_ids)
         except BreakevenError as error:
             logger.warning("stream %r: its ids are looked up one by one (%s)", self.name, error)
         else:
             seen.add_found(found)
 
-    def _ids_in_store(self) -> SeenIds:
+    def find_ids(self) -> SeenIds:
+        """The ids that arrived, from the store; runs in any thread and changes nothing."""
         found = SeenIds()
         found.add_all(self.store.arrival_ids(self.number))
         return found
@@ -355,13 +356,14 @@ class LiveStream:
 
         return await asyncio.shield(asyncio.ensure_future(turn()))
 
-    async def close(self) -> None:
+    async def close(self, by: str) -> None:
         """Take no more, once all that came before is on disk; it stays readable."""
 
         async def turn() -> None:
             async with self._turn:
                 await self.barrier()
-                await asyncio.to_thread(self.store.close_stream, self.number, self.clock.now())
+                at = self.clock.now()
+                await asyncio.to_thread(lambda: self.store.close_stream(self.number, at, by=by))
                 self.stored = await asyncio.to_thread(self.store.stream, self.name)
 
         await asyncio.shield(asyncio.ensure_future(turn()))

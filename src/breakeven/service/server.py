@@ -112,6 +112,7 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     person_header: str | None = None
     trusted_proxy: list[str] = []
     calls_a_second: float | None = None
+    token_days: float | None = None  # after which a token is good no more, whatever it says itself
     call_log: str | None = None
 
 
@@ -158,7 +159,9 @@ def serve(
         with closing(socket(settings.host, port)) as listening:
             host, bound = listening.getsockname()[:2]
             begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
-            service = Service(store, proxy=proxy, calls_a_second=settings.calls_a_second)
+            service = Service(
+                store, proxy=proxy, calls_a_second=settings.calls_a_second, token_days=settings.token_days
+            )
             service.beside.append(AlarmWatch(receiver))
             if demo:
                 service.beside.append(Demonstration())

@@ -18,7 +18,9 @@ LARGEST_SEQ, LARGEST_TIME = 2**53, 1e12  # within which a number is surely one t
 PLAIN_LENGTH = 100  # up to which text surely is
 MARK_SIZE = 16  # bytes, of what is kept of an id that was erased
 
-AccessVerb = Literal["add token", "revoke token", "add person", "remove person"]
+TrailVerb = Literal[
+    "add token", "revoke token", "add person", "remove person", "close stream", "remove stream"
+]
 
 
 class LogEntry(Struct, frozen=True, gc=False):
@@ -90,17 +92,17 @@ class StoredPerson(Struct, frozen=True):
     streams: str | None = None
 
 
-class AccessChange(Struct, frozen=True):
-    """Who changed what somebody may do, and when; numbers go on from 1.
+class TrailEntry(Struct, frozen=True):
+    """Who changed what somebody may do, or ended a stream, and when; numbers go on from 1.
 
-    `about` is the name of whoever holds the token, or of the person; `detail` says what they may do, without
-    any secret.
+    `about` is the name of whoever holds the token, of the person, or of the stream; `detail` says what they
+    may do, without any secret.
     """
 
     number: int
     at: float
     by: str
-    verb: AccessVerb
+    verb: TrailVerb
     about: str
     detail: str = ""
 
@@ -135,10 +137,10 @@ class Store(Protocol):
     ) -> StoredStream:
         """Make a stream, with its first entries if given; a name that is taken is refused: `DuplicateId`."""
 
-    def close_stream(self, stream: int, at: float) -> None:
+    def close_stream(self, stream: int, at: float, *, by: str) -> None:
         """Say that a stream takes no more entries; those it has stay."""
 
-    def drop_stream(self, stream: int) -> None:
+    def drop_stream(self, stream: int, at: float, *, by: str) -> None:
         """Remove a stream with all its entries and snapshots; `compact` removes their traces."""
 
     def append(self, entries: Sequence[LogEntry]) -> None:
@@ -237,8 +239,8 @@ class Store(Protocol):
     def drop_person(self, name: str, at: float, *, by: str) -> bool:
         """Forget a person; whether there was one."""
 
-    def trail(self) -> list[AccessChange]:
-        """Who added and revoked tokens, and said what people may do; the first change first.
+    def trail(self) -> list[TrailEntry]:
+        """Who added and revoked tokens, said what people may do, and ended streams; the first change first.
 
         A change and its line in the trail are on disk together.
         """

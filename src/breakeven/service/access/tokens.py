@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
+from math import inf
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from breakeven.service.clock import Clock
 from breakeven.store import Store, StoredSession, StoredToken
 
 TOKEN_MARK = "be"
+SECONDS_OF_DAY = 86_400.0
 BELIEVED = 0.75  # seconds, after which the store is asked again
 WHILE_ASKING = 0.25  # seconds that others go on with what is known, while somebody asks
 MOST_REMEMBERED = 10_000  # callers
@@ -109,8 +111,10 @@ def check_rights(name: str, roles: Sequence[str], streams: Sequence[str] | None)
 class Tokens:
     """Who calls, by the header `Authorization: Bearer be_…`."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, longest_days: float | None = None) -> None:
         self._store, self._clock = store, clock
+        days = None if longest_days is None else expect.positive("token_days", longest_days)
+        self._longest = inf if days is None else SECONDS_OF_DAY * days
         self._holders: Hearsay[bytes, tuple[StoredToken, Caller]] = Hearsay(self._look_up, clock)
         self._any: Hearsay[str, bool] = Hearsay(lambda _: bool(store.tokens()), clock)
 
@@ -157,7 +161,8 @@ class Tokens:
         """Raise where a token was revoked or has expired."""
         if token.revoked is not None:
             raise _refused("one that was revoked")
-        if token.expires is not None and token.expires <= self._clock.now():
+        now = self._clock.now()
+        if (token.expires is not None and token.expires <= now) or token.created + self._longest <= now:
             raise _refused("one that has expired")
 
 
