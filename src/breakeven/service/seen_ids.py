@@ -5,6 +5,7 @@ one before; a new one is begun when the last is full.
 """
 
 from collections.abc import Collection, Iterable
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,8 +70,11 @@ class SeenIds:
 
     def add_all(self, ids: Iterable[str]) -> None:
         """Many ids came."""
-        for id in ids:
-            self.add(id)
+        coming = iter(ids)
+        while some := set(islice(coming, LATEST_KEPT)):
+            self._latest |= some
+            if len(self._latest) >= LATEST_KEPT:
+                self._put_into_filter()
 
     def add_found(self, found: "SeenIds") -> None:
         """All that the store had came before these; so from here on a no is certain."""
