@@ -4,8 +4,6 @@ from datetime import datetime
 
 import pytest
 
-pytest.importorskip("pandas")
-
 from breakeven import Learner
 from breakeven.engines.spark import (
     decide_batch,

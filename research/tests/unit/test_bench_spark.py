@@ -6,11 +6,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
-
-pytest.importorskip("pandas")
-
 import pandas as pd
+import pytest
 
 from breakeven.engines.frames import A_LABEL, AN_ARRIVAL
 from breakeven_research.bench.results import FULL, QUICK
