@@ -127,7 +127,7 @@ class Desk:
         labeller: str | None,
         held: Callable[[Lease | None], bool] | None = None,
     ) -> list[OpenRequest]:
-        """Open requests in an order, behind the cursor `after`; `held` says which leases to show, if not all."""
+        """Open requests in an order, behind the cursor `after`; `held` says of which leases, or of all."""
         places = self._by_worth if order == "worth" else self._by_age
         start = 0 if after is None else bisect_right(places, read_cursor(after, self.key))
         found: list[OpenRequest] = []
