@@ -19,7 +19,7 @@ from breakeven.errors import BreakevenError
 from breakeven.errors.serving import Malformed, ServiceError, TooLarge, UnknownPlace, WrongMedia
 from breakeven.service.access import Caller
 from breakeven.service.access.callers import ANYBODY
-from breakeven.service.calls import JSON_MEDIA, Answer, Call, Raw, Streamed
+from breakeven.service.calls import JSON_MEDIA, JSON_WRITER, Answer, Call, Raw, Streamed
 from breakeven.service.openapi import document
 from breakeven.service.paths import PathTree, PlacedRoute, path_parts
 from breakeven.service.routes import SERVICE_ROUTES, ServiceRoute
@@ -28,7 +28,6 @@ from breakeven.wire.problems import PROBLEM_MEDIA, problem_of
 
 logger = logging.getLogger(__name__)
 
-ENCODER = msgspec.json.Encoder()
 BODY_SECONDS = 60.0  # that a body may take to come
 JSON_HEADER = (b"content-type", JSON_MEDIA.encode())
 SAFE_HEADERS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
@@ -36,7 +35,7 @@ SAFE_HEADERS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no
 
 def make_app(service: Service, more: Sequence[PlacedRoute] = ()) -> "App":
     """The application of a service; `more` are routes beside those of the table, such as pages."""
-    described = PlacedRoute("GET", "/openapi.json", Fixed(ENCODER.encode(document())))
+    described = PlacedRoute("GET", "/openapi.json", Fixed(JSON_WRITER.encode(document())))
     return App(service, [*placed(service, SERVICE_ROUTES), described, *more])
 
 
@@ -79,7 +78,7 @@ class App:
         if methods:
             problem = msgspec.structs.replace(problem, status=405)
             headers.append((b"allow", ", ".join(methods).encode()))
-        await send_bytes(send, problem.status, ENCODER.encode(problem), headers)
+        await send_bytes(send, problem.status, JSON_WRITER.encode(problem), headers)
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Start with the server, and stop with it."""
@@ -192,7 +191,7 @@ class Endpoint:
             more = more + [(name.encode(), text.encode("latin-1")) for name, text in answer.headers.items()]
         else:
             body = answer
-        content = b"" if body is None else body if isinstance(body, bytes) else ENCODER.encode(body)
+        content = b"" if body is None else body if isinstance(body, bytes) else JSON_WRITER.encode(body)
         await send_bytes(send, status, content, [media, *more] if content else more)
 
 
@@ -213,7 +212,7 @@ async def send_problem(send: Send, error: BreakevenError) -> None:
     after = getattr(error, "retry_after", None)
     if after is not None:
         headers.append((b"retry-after", b"%d" % max(1, round(after))))
-    await send_bytes(send, problem.status, ENCODER.encode(problem), headers)
+    await send_bytes(send, problem.status, JSON_WRITER.encode(problem), headers)
 
 
 async def _send_parts(answer: Streamed, receive: Receive, send: Send) -> None:

@@ -106,6 +106,7 @@ class LiveStream:
         self._pace = dict(SLOW_AT_FIRST)  # seconds that one of a verb takes
         self.keeping = asyncio.Lock()  # of whoever keeps a snapshot, or rewrites what snapshots were made of
         self.rewrites = 0  # how often entries were changed: what was read before is of another log
+        self.coverage: tuple[int, int] | None = None  # audited labels within their interval, and all
         self.mismatch: str | None = None  # where the log led to another state than that in memory
         self._jumps = Jumps()
         self.times = StreamTimes()
@@ -219,13 +220,14 @@ class LiveStream:
         """Read the ids that arrived; meanwhile each id that comes is looked up in the store."""
         loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(self._threads, self._ids_in_store)
+            found = await loop.run_in_executor(self._threads, self.find_ids)
         except BreakevenError as error:
             logger.warning("stream %r: its ids are looked up one by one (%s)", self.name, error)
         else:
             seen.add_found(found)
 
-    def _ids_in_store(self) -> SeenIds:
+    def find_ids(self) -> SeenIds:
+        """The ids that arrived, from the store; runs in any thread and changes nothing."""
         found = SeenIds()
         found.add_all(self.store.arrival_ids(self.number))
         return found

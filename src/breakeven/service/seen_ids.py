@@ -5,6 +5,7 @@ one before; a new one is begun when the last is full.
 """
 
 from collections.abc import Collection, Iterable
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,10 @@ class SeenIds:
         first, second = number & LOW, (number >> HALF) & LOW | 1
         for bits in self._filters:
             size = len(bits) * 8
-            for place in (first % size, (first + second) % size, (first + 2 * second) % size):
+            place = first % size
+            if not bits[place >> 3] >> (place & 7) & 1:  # as a rule, for a new id
+                continue
+            for place in ((first + second) % size, (first + 2 * second) % size):
                 if not bits[place >> 3] >> (place & 7) & 1:
                     break
             else:
@@ -69,8 +73,11 @@ class SeenIds:
 
     def add_all(self, ids: Iterable[str]) -> None:
         """Many ids came."""
-        for id in ids:
-            self.add(id)
+        coming = iter(ids)
+        while some := set(islice(coming, LATEST_KEPT)):
+            self._latest |= some
+            if len(self._latest) >= LATEST_KEPT:
+                self._put_into_filter()
 
     def add_found(self, found: "SeenIds") -> None:
         """All that the store had came before these; so from here on a no is certain."""

@@ -9,7 +9,7 @@ from breakeven.errors.serving import TooLarge
 from breakeven.folding import event_of
 from breakeven.learner import Learner
 from breakeven.rows import Columns
-from breakeven.service.calls import Call
+from breakeven.service.calls import JSON_WRITER, Call
 from breakeven.service.live_stream import Folded, LiveStream
 from breakeven.store import LogEntry
 from breakeven.store.export import time_of
@@ -27,26 +27,39 @@ from breakeven.wire.arrivals import (
 GivenPoint = tuple[Any, Any]  # a point, and the cost that came with it
 
 
-async def arrive(call: Call) -> DecisionAnswer | list[DecisionAnswer]:
-    """Decide on one arrival, or on many."""
+async def arrive(call: Call) -> bytes:
+    """Decide on one arrival, or on many; the answer is made in the same turn, and sent once it is on disk."""
     live, body = call.live, call.body
     if type(body) is Arrival:
-        (found, past), entries = await live.change(call.by, "decide", lambda now: decide_one(live, now, body))
-        entry = past if past is not None else entries[0].seq if entries else None
-        return decision_answer(found, entry, repeated=not entries)
+        answer, _ = await live.change(
+            call.by, "decide", lambda now: JSON_WRITER.encode(answer_one(live, now, body))
+        )
+        return answer
     if len(body) > MOST_ARRIVALS:
         raise _too_many("arrivals", len(body))
     if not body:
-        return []
-    answers, entries = await live.change(
-        call.by, "decide_many", lambda now: decide_many(live, now, body), len(body)
+        return b"[]"
+    answer, _ = await live.change(
+        call.by, "decide_many", lambda now: JSON_WRITER.encode(answer_many(live, now, body)), len(body)
     )
-    if len(entries) == len(answers):  # none of them came before
-        return [decision_answer(one, entry.seq) for (one, _), entry in zip(answers, entries, strict=True)]
-    numbers = {one.id: one.seq for one in entries}
+    return answer
+
+
+def answer_one(live: LiveStream, now: Folded, arrival: Arrival) -> DecisionAnswer:
+    """In a turn: decide on an arrival; what happened gets the next number."""
+    decision, past = decide_one(live, now, arrival)
+    return decision_answer(decision, live.seq + 1 if now.fresh else past, repeated=not now.fresh)
+
+
+def answer_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[DecisionAnswer]:
+    """In a turn: decide on many arrivals; what happened gets the next numbers."""
+    answers, fresh, first = decide_many(live, now, arrivals), now.fresh, live.seq + 1
+    if len(fresh) == len(answers):  # none of them came before
+        return [decision_answer(one, seq) for seq, (one, _) in enumerate(answers, first)]
+    numbers = {one.decision.id: seq for seq, one in enumerate(fresh, first) if type(one) is Arrived}
     return [
-        decision_answer(decision, numbers.get(decision.id, past), repeated=decision.id not in numbers)
-        for decision, past in answers
+        decision_answer(one, numbers.get(one.id, past), repeated=one.id not in numbers)
+        for one, past in answers
     ]
 
 
