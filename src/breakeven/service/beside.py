@@ -250,8 +250,8 @@ def _job(folded: Folded) -> FitJob:
 # -- snapshots --------------------------------------------------------------------------------------------
 
 REPLAY_AIMED_AT = 1.0  # seconds of folding after the last snapshot, at which the next one is made
-SHARE_AIMED_AT = 0.03  # of the whole log, likewise
-LEAST_REPLAY = 0.3  # seconds of folding, below which no snapshot is worth its work
+SHARE_AIMED_AT = 0.02  # of the whole log, likewise
+LEAST_REPLAY = 0.2  # seconds of folding, below which no snapshot is worth its work
 FEWEST_ENTRIES = 1000  # since the last snapshot, before its pace is known
 SNAPSHOT_SECONDS = 3600.0  # after which the process is killed
 SNAPSHOTS_KEPT = 2
