@@ -161,8 +161,8 @@ class Averaged(LabelledRows):
     def _fitted_axes(self, voices: Voices) -> float:
         """How many axes labels still teach: those that vary, as far as the members with fitted ones count."""
         assert self._frame is not None
-        fitted = np.array([member.axes > 0 for member in voices.posterior.members])[voices.who]
-        return int(np.count_nonzero(self._frame.variation[:-1])) * float(voices.weights @ fitted)
+        spent = [self._frame.spent[member.axes] for member in voices.posterior.members]
+        return float(voices.weights @ np.array(spent)[voices.who])
 
     def aim(self, level: float) -> None:
         """Answer this quantile of the label from now on."""

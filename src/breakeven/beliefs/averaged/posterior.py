@@ -27,6 +27,7 @@ from breakeven.errors.expect import Array
 PLAIN, TAMED = 0, 1  # the two targets
 BEYOND = 1.0  # how far tamed targets are believed beyond those seen: e times as far out, in label units
 TAMED_FROM = 8  # labels below which their tails cannot be seen
+FEWEST_DEGREES = 2.0  # a Student t of fewer has no expected error to speak of
 LUCK = 2.0  # errors of a constant that are added to those of every member
 TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent
 ABOVE_ZERO = 1e-300
@@ -113,6 +114,7 @@ class Posterior:
             self.amplitudes = known.amplitudes(members)
             self.kernels.noise = np.maximum((known.noise_std / self.amplitudes) ** 2, LEAST_KNOWN_NOISE)
         self.prior = np.array([log_prior(member) for member in members])
+        self._spent = np.array([frame.spent[member.axes] for member in members])
         self.places, self.ratios = places, ratios
         K = self.kernels.between(places, places)
         K += self.kernels.noise[:, None, None] * np.diag(ratios)
@@ -156,22 +158,26 @@ class Posterior:
         self.means = np.einsum("mi,ti->tm", self.ones, targets) / self.certain
         self.pulls = found[1:] - self.means[:, :, None] * self.ones  # Pz
         quadratic = np.einsum("tmi,ti->tm", self.pulls, targets)
-        self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / (count - 1))  # ŝ
+        self.degrees = self._freedom(count)
+        self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / self.degrees)  # ŝ
         diagonal = np.einsum("mii->mi", self.inverse) - self.ones**2 / self.certain[:, None]
         left_out = targets[:, None, :] - self.pulls / np.maximum(diagonal, ABOVE_ZERO)
         if self.amplitudes is None:
-            self.degrees = float(count - 1)
             self._weigh(self._scores(y, left_out))
         else:
-            self.degrees = inf
+            self.degrees = np.full(len(self.members), inf)
             self.spreads = np.tile(self.amplitudes / self.scale.std, (2, 1))
             self._weigh(self._evidence(quadratic[PLAIN], count))
+
+    def _freedom(self, count: int) -> Array:
+        """Degrees of freedom of each member: the mean takes one, and so does what was fitted."""
+        return np.maximum(count - 1.0 - self._spent, min(count - 1.0, FEWEST_DEGREES))
 
     def _scores(self, y: Array, left_out: Array) -> Array:
         """Log weights by what each member would have answered without the label, in the label's own units."""
         scale, count = self.scale, len(y)
         answers = np.stack([scale.centre + scale.std * left_out[PLAIN], scale.tamed(left_out[TAMED])])
-        errors = np.abs(answers - y).sum(axis=2)
+        errors = np.abs(answers - y).sum(axis=2) * ((count - 1) / self.degrees)
         constant = np.abs(y - scale.centre).sum() / count
         mean = (errors + LUCK * constant) / (count + LUCK)
         scores: Array = self.prior - TEMPER * count * np.log(np.maximum(mean, ABOVE_ZERO))
@@ -203,6 +209,7 @@ class Posterior:
         part = copy(self)
         part.members, part.kernels = [self.members[i] for i in which], self.kernels.part(which)
         part.inverse, part.ones, part.certain = self.inverse[which], self.ones[which], self.certain[which]
+        part.degrees, part._spent = self.degrees[which], self._spent[which]
         part.means, part.pulls = self.means[:, which], self.pulls[:, which]
         return part
 

@@ -33,9 +33,10 @@ class Voices:
         self._stds: Array = widened * posterior.spreads[targets, which[who]]  # ŝ, of a target
         self._units = np.where(targets == PLAIN, scale.std, scale.spread)  # of a target, near the centre
         self._noise = self.posterior.kernels.noise
-        self._nodes = nodes(posterior.degrees)
+        degrees = self.posterior.degrees[who]
+        self._nodes = np.array([nodes(one) for one in degrees.tolist()])  # components × nodes
         of_labels = np.where(targets == PLAIN, scale.std, 1.0)  # plain targets are claimed as labels at once
-        self._reach_of_nodes = np.multiply.outer(self._nodes, of_labels * self._stds)
+        self._reach_of_nodes = self._nodes.T * (of_labels * self._stds)
         self._pulls, self._means = self.posterior.pulls.copy(), self.posterior.means.copy()
         self._pulls[PLAIN] *= scale.std
         self._means[PLAIN] *= scale.std
@@ -91,7 +92,7 @@ class Voices:
         targets = np.full(len(stds), y)
         targets[first:] = scale.targets(targets[first:])[TAMED]
         scores = (targets - self._centres(look)) / stds
-        return float(self.weights @ below(scores, self.posterior.degrees))
+        return float(self.weights @ below(scores, self.posterior.degrees[self.who]))
 
     def narrowed(self, look: Look) -> float:
         """By how much labels awaited lower the standard deviation of f there."""
@@ -105,7 +106,8 @@ class Voices:
         """What a unit of each member's scale means in errors: here, and at each arrival kept."""
         posterior, coming, first = self.posterior, self.coming, self._tamed
         counts = self.weights * self._stds
-        usual = unit_error(posterior.degrees, self._level) * self._units
+        degrees = posterior.degrees[self.who].tolist()
+        usual = np.array([unit_error(one, self._level) for one in degrees]) * self._units
         self._scales = np.bincount(self.who, counts * usual, len(self._noise))
         rates = np.zeros((len(self._noise), len(coming.places)))
         rates[self.who[:first]] = (counts * usual)[:first, None]
@@ -120,8 +122,9 @@ class Voices:
     def _tamed_rates(self, means: Array, spreads: Array) -> Array:
         """The expected error of a tamed component, in label units, over its spread."""
         scale = self.posterior.scale
-        values = scale.tamed(means[..., None] + spreads[..., None] * self._nodes)
-        middle = float(np.interp(self._level, NODE_LEVELS, self._nodes))
+        nodes = self._nodes[self._tamed :, None]
+        values = scale.tamed(means[..., None] + spreads[..., None] * nodes)
+        middle = np.array([np.interp(self._level, NODE_LEVELS, one) for one in self._nodes[self._tamed :]])[:, None]
         apart = values - scale.tamed(means + spreads * middle)[..., None]
         errors = counted(apart, self._level) @ NODE_WEIGHTS
         rates: Array = errors / np.maximum(spreads, 1e-300)
