@@ -14,7 +14,7 @@ RIVER := src/breakeven/adapters/river.py
 unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes: each would compile all it imports
 OLDEST = $(BIN)/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct
 
-.PHONY: setup check lint test proof oldest demo serve docs dist figures reproduce decisions bench clean
+.PHONY: setup check lint test proof engines oldest demo serve docs dist figures reproduce decisions bench clean
 
 setup: $(READY)
 
@@ -50,6 +50,10 @@ test: lint
 proof: $(READY) $(READY_STUDIO)
 	HYPOTHESIS_PROFILE=proof $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 	cd research && HYPOTHESIS_PROFILE=proof ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
+
+# Spark beside one machine: every number of groups, through kills; part of the proof. It needs Java 17 or newer.
+engines: $(READY)
+	$(BIN)/python -m pytest -q tests/engines tests/unit/test_groups.py tests/oracle/test_groups.py
 
 # A Label Studio for the desks, a gigabyte in an environment of its own: it pins much that we do not.
 $(READY_STUDIO):

@@ -8,14 +8,14 @@ import msgspec
 
 from breakeven.errors.statuses import ENDINGS
 from breakeven.service.calls import Raw
-from breakeven.service.openapi import document
+from breakeven.service.openapi import document, schema_words
 from breakeven.service.routes import SERVICE_ROUTES, ServiceRoute
 
 HERE = Path(__file__).parent
 HEAD = """# The HTTP interface
 
 Every path, as `breakeven serve` answers it. This page is made by `python docs/http_page.py` from the same
-table as the service itself; `/openapi.json` is the whole of it for programs.
+table as the service itself. A service shows the same at `/docs`, and at `/openapi.json` for programs.
 
 - Bodies are JSON unless said otherwise. Times are RFC 3339, in UTC. An infinite number is `null`.
 - A token goes into the header `Authorization: Bearer be_…`; `breakeven token add` makes one. As long as there
@@ -118,23 +118,7 @@ def _type(name: str, schema: dict[str, Any]) -> str:
 
 
 def _words(schema: dict[str, Any]) -> str:
-    """A schema in a few words."""
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
-    if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_words(one) for one in schema["anyOf"]))
-    if "enum" in schema:
-        return ", ".join(f"`{one}`" for one in schema["enum"])
-    if schema.get("type") == "array":
-        inner = schema.get("items") or {}
-        return f"list of {_words(inner)}" if inner else "list"
-    if schema.get("type") == "object":
-        inner = schema.get("additionalProperties")
-        return f"{_words(inner)} by name" if isinstance(inner, dict) and inner else "object"
-    return {"integer": "whole number", "boolean": "true or false"}.get(
-        schema.get("type", ""), schema.get("type", "anything")
-    )
+    return schema_words(schema, lambda name: f"[{name}](#{name.lower()})", lambda value: f"`{value}`")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from breakeven import wire
 from breakeven.errors import BreakevenError, InvalidInput, SnapshotError, UnknownId, expect
 from breakeven.learner import Learner
 from breakeven.store import LogEntry, Store, StoredSnapshot, StoredStream, StoreError
+from breakeven.store.port import mark_of
 from breakeven.values import AnyEvent, Arrived, Created, Erased
 
 logger = logging.getLogger(__name__)
@@ -197,22 +198,24 @@ def erase(
     """Delete the content of every event about some ids, in one stream or in all, and say what was changed.
 
     Each such entry keeps its number and says that it was erased, when and by whom; an arrival keeps its
-    round. All snapshots of the stream go, and the store is compacted. Nothing is changed unless every id is
-    there and what is left can be folded.
+    round. All snapshots of the stream go, and the store is compacted. Of each id a mark is kept, by which it
+    is known to be erased (`store.erased`). Nothing is changed unless every id is there, or was erased before,
+    and what is left can be folded.
     """
     if not ids:
         expect.refuse("ids", "one at least", "none", described=True)
     chosen = store.streams() if stream is None else [store.stream(stream)]
-    erasing = _Erasing(store, frozenset(ids), by, time.time() if at is None else at, progress, own)
+    erasing = _Erasing(store, store.id, frozenset(ids), by, time.time() if at is None else at, progress, own)
     erasing.whole = 2 * sum(store.last(one.number) for one in chosen)
     found = {one.number: erasing.replacements(one) for one in chosen}
     concerned = [one for one in chosen if found[one.number]]
-    unknown = [id for id in ids if id not in erasing.seen]
+    before = frozenset[bytes]().union(*(store.erased(one.number) for one in chosen))
+    unknown = [id for id in ids if id not in erasing.seen and mark_of(store.id, id) not in before]
     if unknown:
         raise UnknownId(f"id: expected one that is in the store, got {unknown[0]!r}; nothing was erased")
     done = [erasing.tried(one, found[one.number]) for one in concerned]
     for one in concerned:
-        store.rewrite(one.number, found[one.number])
+        store.rewrite(one.number, found[one.number], erasing.marks[one.number])
     store.compact()
     return done
 
@@ -221,12 +224,14 @@ class _Erasing(Struct):
     """Ids that go: who erases them, when, and how far that is."""
 
     store: Store
+    store_id: str
     ids: frozenset[str]
     by: str
     at: float
     progress: DoneOf | None
     own: dict[str, Any]
     seen: set[str] = set()  # of these ids
+    marks: dict[int, set[bytes]] = {}  # of these ids, by stream
     done: int = 0
     whole: int = 0
 
@@ -236,7 +241,7 @@ class _Erasing(Struct):
         for entry in self._entries(stream):
             if entry.kind not in EVENT_KINDS:
                 if entry.id in self.ids:  # of somebody else's: its number stays
-                    self.seen.add(entry.id)
+                    self._mark(stream, entry.id)
                     found.append(LogEntry(entry.stream, entry.seq, self.at, self.by, EMPTIED, None, b""))
                 continue
             event = event_of(entry)
@@ -244,10 +249,14 @@ class _Erasing(Struct):
                 self._check_beginning(event, stream)
             about = id_of(event)
             if about in self.ids:
-                self.seen.add(about)
+                self._mark(stream, about)
                 gone = Erased(event.number, event.stream, arrival=isinstance(event, Arrived))
                 found.append(entry_of(gone, entry.stream, entry.seq, by=self.by, at=self.at))
         return found
+
+    def _mark(self, stream: StoredStream, id: str) -> None:
+        self.seen.add(id)
+        self.marks.setdefault(stream.number, set()).add(mark_of(self.store_id, id))
 
     def tried(self, stream: StoredStream, changed: list[LogEntry]) -> ErasedFrom:
         """Fold the log as it will be, and say what will have changed."""

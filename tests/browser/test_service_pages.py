@@ -55,7 +55,7 @@ class Server:
         store = open_store(self.store, "create")
         for name, roles in PEOPLE.items():
             self.words[name], kept = new_token(name, roles, None, time.time())
-            store.add_token(kept)
+            store.add_token(kept, by="root")
         store.close()
         self.start()
         headers = {"authorization": f"Bearer {self.words['boss']}"}

@@ -103,6 +103,35 @@ def test_tokens_are_made_listed_and_revoked(address, capsys):
     )
 
 
+def test_the_trail_says_who_changed_what_somebody_may_do(address, capsys):
+    assert main(["token", "trail", "--store", address]) == 2  # there is no store yet
+    assert main(["token", "add", "ann", "--role", "send", "--by", "root", "--store", address]) == 0
+    words = ["--role", "watch", "--stream", "clinic", "--by", "boss"]
+    assert main(["person", "add", "ben", *words, "--store", address]) == 0
+    assert main(["person", "remove", "ben", "--by", "boss", "--store", address]) == 0
+    capsys.readouterr()
+    assert main(["token", "trail", "--store", address, "--json"]) == 0
+    lines = json.loads(capsys.readouterr().out)["trail"]
+    assert [(one["by"], one["verb"], one["about"]) for one in lines] == [
+        ("root", "add token", "ann"),
+        ("boss", "add person", "ben"),
+        ("boss", "remove person", "ben"),
+    ]
+    assert main(["token", "trail", "--store", address]) == 0
+    shown = capsys.readouterr().out
+    assert "watch; streams: clinic" in shown
+    assert "be_" not in shown
+
+
+def test_a_token_makes_the_store_that_is_missing_and_no_other(tmp_path, capsys):
+    other = tmp_path / "notes.txt"
+    other.write_text("no file that SQLite reads: " + "words " * 100)
+    words = ["token", "add", "ann", "--role", "send", "--store"]
+    assert main([*words, f"sqlite:///{other}"]) == 2
+    assert "expected a store of breakeven, got another file" in capsys.readouterr().err
+    assert main([*words, f"sqlite:///{tmp_path}/no file of that name/clinic.db"]) == 0
+
+
 def test_a_server_does_not_open_to_the_world_without_a_token(address, capsys):
     assert main(["serve", "--store", address, "--host", "0.0.0.0", "--port", "0"]) == 2
     assert "while there is no token; make one with `breakeven token add`" in capsys.readouterr().err

@@ -207,6 +207,7 @@ def test_erase_from_one_stream_and_from_all(run, path):
     assert run("erase", "Ben") == (0, "clinic: 2 entries erased\nlab: 2 entries erased\n", "")
     assert run("erase", "bytes", "--stream", "lab") == (0, "lab: 1 entry erased\n", "")
     assert run("check")[0] == 0
+    assert run("erase", "Ben") == (0, "Ben was erased before\n", "")
     assert run("erase", "Nobody") == (
         2, "", "breakeven: id: expected one that is in the store, got 'Nobody'; nothing was erased\n",
     )  # fmt: skip

@@ -31,7 +31,7 @@ def test_what_goes_wrong_is_a_line_and_no_traceback(caplog, capfd):
     "sent", [b"", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf"], ids=["no", "half"]
 )
 def test_a_sender_that_says_no_more_is_hung_up_on(sent, monkeypatch, capfd):
-    monkeypatch.setattr(hook_receiver, "SLOWEST_PIECE", 0.2)
+    monkeypatch.setattr(hook_receiver.OneHook, "timeout", 0.2)
     with (
         hooks_received(Plain(), "127.0.0.1", 0, threading.Event()) as port,
         socket.create_connection(("127.0.0.1", port), timeout=10.0) as sender,

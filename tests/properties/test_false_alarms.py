@@ -1,7 +1,7 @@
-"""How many streams are ever alarmed where the belief is right, over many that come from the belief itself.
+"""How many streams are ever alarmed where the belief is right, and how many soon after labels have shifted.
 
-Labels are told at once, or fifty rounds late. Shares of streams are compared with one in twenty, and two
-standard errors.
+Streams come from the belief itself, and labels are told at once, or fifty rounds late. Shares of false alarms
+are compared with one in twenty, and two standard errors.
 """
 
 import os
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from breakeven import (
+    Always,
     Averaged,
     Check,
     GaussianProcess,
@@ -108,3 +109,39 @@ def test_at_most_one_stream_in_twenty_is_ever_alarmed(make, streams, delay, rule
     print(f"\n{make.__name__}, {delay} late: {alarmed:.3f} of streams alarmed, {tests:.0f} tests each")
     assert tests > 10
     assert alarmed <= FALSE_ALARMS + 2.0 * sqrt(FALSE_ALARMS * (1.0 - FALSE_ALARMS) / streams)
+
+
+SHIFTED_STREAMS = STREAMS // 5
+BEFORE, AFTER = 200, 100  # labels
+
+
+def found_after(make, seed):
+    """After how many labels a shift by one predictive standard deviation is found; None if by none."""
+    rng = np.random.default_rng([seed, 7])
+    belief, points, f = make(rng)
+    learner, labels = (
+        Learner(belief, Check(Always()), label_cost=0.3),
+        f + NOISE_STD * rng.standard_normal(ROUNDS),
+    )
+    for x, y in zip(points[:BEFORE], labels, strict=False):
+        learner.tell(learner.decide(x).id, y)
+    alarms = learner.ledger.standing.alarms
+    low, high = learner.predict(points[0]).interval(0.6827, of="label")
+    for count in range(1, AFTER + 1):
+        i = int(rng.integers(BEFORE, ROUNDS))
+        y = f[i] + NOISE_STD * rng.standard_normal() + (high - low) / 2.0
+        learner.tell(learner.decide(points[i]).id, y)
+        if learner.ledger.standing.alarms > alarms:
+            return count
+    return None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "make", [process, types, constant, average_of_processes, average_of_its_own, average_of_noise]
+)
+def test_a_shift_by_one_standard_deviation_is_found_within_a_hundred_labels(make):
+    found = [found_after(make, seed) for seed in range(SHIFTED_STREAMS)]
+    counts = [one for one in found if one is not None]
+    print(f"\n{make.__name__}: {len(counts)} of {len(found)} found, after {np.median(counts):.0f} labels")
+    assert len(counts) >= 0.9 * len(found)

@@ -4,6 +4,7 @@ import pytest
 
 from breakeven.service.access import ROLES, new_token
 from breakeven.service.routes import SERVICE_ROUTES
+from breakeven.store import StoredPerson
 from tests.service.samples import TYPES
 
 OTHERS = [route for route in SERVICE_ROUTES if route.roles]
@@ -20,7 +21,7 @@ def guarded(clinic, clock):
     words = {}
     for role in ROLES:
         words[role], kept = new_token(role, [role], None, clock.now(), clock.now() + 100)
-        clinic.store.add_token(kept)
+        clinic.store.add_token(kept, by="root")
     clinic.service.tokens.forget()
     clinic.words = words
     return clinic
@@ -76,7 +77,7 @@ def test_no_route_opens_to_a_wrong_token(guarded, route):
 @pytest.mark.parametrize("route", OTHERS, ids=lambda one: f"{one.method} {one.path}")
 def test_no_route_opens_to_a_token_that_was_revoked_or_has_expired(guarded, clock, route):
     watch, boss = guarded.words["watch"], guarded.words["administer"]
-    guarded.store.revoke_token(watch.split("_")[1], clock.now())
+    guarded.store.revoke_token(watch.split("_")[1], clock.now(), by="root")
     clock.go_on(1.0)
     assert status_of(guarded, route, f"Bearer {watch}") == 401
     clock.go_on(100.0)
@@ -87,17 +88,38 @@ def test_a_token_ends(guarded, clock):
     for role in ("watch", "send"):
         assert status_of(guarded, OTHERS[1], f"Bearer {guarded.words[role]}") != 401
     id = guarded.words["watch"].split("_")[1]
-    guarded.store.revoke_token(id, clock.now())
+    guarded.store.revoke_token(id, clock.now(), by="root")
     clock.go_on(1.0)
     assert status_of(guarded, OTHERS[1], f"Bearer {guarded.words['watch']}") == 401
     clock.go_on(100.0)
     assert status_of(guarded, OTHERS[0], f"Bearer {guarded.words['send']}") == 401
 
 
+def test_who_administers_reads_who_made_and_revoked_tokens(guarded, clock):
+    boss = bearer(guarded.words["administer"])
+    before = guarded("GET", "/v1/trail", headers=boss)["changes"]
+    assert {one["verb"] for one in before} == {"add token"}
+    guarded.store.revoke_token(guarded.words["watch"].split("_")[1], clock.now(), by="ann")
+    guarded.store.keep_person(StoredPerson("cem", "label", "clinic"), clock.now(), by="ann")
+    *_, revoked, added = guarded("GET", "/v1/trail", headers=boss)["changes"]
+    assert (revoked["verb"], revoked["by"], revoked["at"]) == (
+        "revoke token",
+        "ann",
+        "2023-11-14T22:13:20.000000Z",
+    )
+    assert (added["verb"], added["about"], added["detail"]) == ("add person", "cem", "label; streams: clinic")
+    page = guarded("GET", "/v1/trail?limit=2", headers=boss)
+    assert (len(page["changes"]), page["next"]) == (2, 2)
+    last = guarded("GET", f"/v1/trail?after={len(before)}&limit=2", headers=boss)
+    assert (last["changes"], last["next"]) == ([revoked, added], None)
+    secrets = [word.split("_")[2] for word in guarded.words.values()]
+    assert not any(one in str(before) for one in secrets)
+
+
 def test_a_token_for_other_streams_does_not_open_this_one(guarded, clock):
     guarded("PUT", "/v1/streams/mine", TYPES, status=201, headers=bearer(guarded.words["administer"]))
     word, kept = new_token("eva", ["watch"], ["mine"], clock.now())
-    guarded.store.add_token(kept)
+    guarded.store.add_token(kept, by="root")
     guarded("GET", "summary", status=403, headers=bearer(word))
     guarded("GET", "/v1/streams/mine/summary", headers=bearer(word))
     seen = guarded("GET", "/v1/streams", headers=bearer(word))

@@ -200,7 +200,7 @@ def test_refusals_are_the_librarys_own_errors_and_are_not_tried_again(made, clin
         stream.decide_many(["a", "b"], ids=["1"])
     assert len(line.sent) == 4
     word, kept = new_token("eve", ["watch"], None, clock.now())
-    clinic.store.add_token(kept)
+    clinic.store.add_token(kept, by="root")
     clinic.service.tokens.forget()
     with pytest.raises(service_refusals.NotIdentified, match="expected a good one"):
         stream.summary()

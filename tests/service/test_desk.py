@@ -25,7 +25,7 @@ def people(served, clock):
     headers = {}
     for name, roles in (("ann", ["label"]), ("ben", ["label"]), ("eva", ["watch"]), ("root", ["administer"])):
         word, kept = new_token(name, roles, None, clock.now())
-        served.store.add_token(kept)
+        served.store.add_token(kept, by="root")
         headers[name] = {"authorization": f"Bearer {word}"}
     served.service.tokens.forget()
 

@@ -17,7 +17,7 @@ def people(serving, address, clock):
     words = {}
     for name, roles in {"boss": ["administer"], "ann": ["label"], "eve": ["watch"]}.items():
         words[name], kept = new_token(name, roles, None, clock.now(), clock.now() + 100 * 86_400)
-        store.add_token(kept)
+        store.add_token(kept, by="root")
     with serving(store, token=words["boss"]) as served:
         served("PUT", "", TYPES, status=201)
         del served.client.headers["authorization"]
@@ -74,7 +74,7 @@ def test_a_session_ends_with_its_token(people, clock):
     cookie = cookie_of(people, "eve")
     people("GET", "summary", headers=cookie)
     (token,) = [one for one in people.store.tokens() if one.name == "eve"]
-    people.store.revoke_token(token.id, clock.now())
+    people.store.revoke_token(token.id, clock.now(), by="root")
     clock.go_on(1.1)
     assert "was revoked" in people("GET", "summary", headers=cookie, status=401)["detail"]
 
@@ -82,7 +82,7 @@ def test_a_session_ends_with_its_token(people, clock):
 def test_a_session_ends_when_its_token_expires(serving, address, clock):
     store = open_store(address, "create")
     word, kept = new_token("eve", ["watch"], None, clock.now(), clock.now() + 60)
-    store.add_token(kept)
+    store.add_token(kept, by="root")
     with serving(store) as served:
         cookie = {"cookie": f"breakeven_session={served.service.entrance.sessions.begin(word)}"}
         served("GET", "/v1/streams", headers=cookie)

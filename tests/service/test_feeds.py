@@ -105,12 +105,12 @@ def test_it_ends_when_the_token_is_revoked(serving, address, clock, monkeypatch)
     monkeypatch.setattr(log_handlers, "LOOKED_AFTER", 0.01)
     store = open_store(address, "create")
     word, kept = new_token("eve", ["administer"], None, clock.now())
-    store.add_token(kept)
+    store.add_token(kept, by="root")
     with serving(store, token=word) as served:
         served("PUT", "", TYPES, status=201)
         listener = Listener(served, {"authorization": f"Bearer {word}"})
         listener.next()
-        store.revoke_token(kept.id, clock.now())
+        store.revoke_token(kept.id, clock.now(), by="root")
         clock.go_on(1.1)
         assert listener.next() is None
 

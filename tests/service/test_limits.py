@@ -23,8 +23,8 @@ def behind(serving, address, clock):
     """A service behind a proxy at 127.0.0.1, where the test's client is; ann labels, root administers."""
     proxy = ProxyLogIn.of("X-Forwarded-User", ["127.0.0.1"])
     with serving(proxy=proxy) as served:
-        served.store.keep_person(StoredPerson("ann", "label watch", "clinic"))
-        served.store.keep_person(StoredPerson("root", "administer"))
+        served.store.keep_person(StoredPerson("ann", "label watch", "clinic"), 0.0, by="root")
+        served.store.keep_person(StoredPerson("root", "administer"), 0.0, by="root")
         served("PUT", "", TYPES, status=201, headers=as_person("root"))
         yield served
 
@@ -51,7 +51,7 @@ def test_nobody_is_trusted_without_a_name(behind):
 
 def test_a_person_who_is_removed_is_refused_within_a_second(behind, clock):
     behind("GET", "summary", headers=as_person("ann"))
-    behind.store.drop_person("ann")
+    behind.store.drop_person("ann", 0.0, by="root")
     clock.go_on(1.0)
     behind("GET", "summary", headers=as_person("ann"), status=401)
 
@@ -64,7 +64,7 @@ def test_pages_of_others_cannot_use_a_log_in(behind):
 @pytest.mark.parametrize("header", [HEADER, "X-Forwarded-USER"])
 def test_only_the_proxy_is_believed(serving, header):
     with serving(proxy=ProxyLogIn.of("X-Forwarded-User", ["10.0.0.5"])) as served:
-        served.store.keep_person(StoredPerson("root", "administer"))
+        served.store.keep_person(StoredPerson("root", "administer"), 0.0, by="root")
         problem = served("GET", "/v1/streams", headers={header: "root"}, status=403)
         assert "expected this header from a trusted proxy alone, got it from 127.0.0.1" in problem["detail"]
         served("GET", "/healthz", headers={header: "root"}, status=403)
@@ -82,7 +82,7 @@ def test_two_names_are_none(behind):
 
 
 def test_without_a_proxy_the_header_says_nothing(clinic):
-    clinic.store.keep_person(StoredPerson("ann", "watch"))
+    clinic.store.keep_person(StoredPerson("ann", "watch"), 0.0, by="root")
     clinic("POST", "arrivals", {"row": "flu", "id": "a"}, headers={HEADER: "ann"})
     assert clinic("GET", "arrivals/a")["sender"] == "local"
 
@@ -113,9 +113,9 @@ def test_a_service_behind_a_proxy_may_listen_everywhere(served):
 
 def test_people_forgets(served, clock):
     people = People(served.store, clock)
-    served.store.keep_person(StoredPerson("ann", "watch"))
+    served.store.keep_person(StoredPerson("ann", "watch"), 0.0, by="root")
     assert people.caller(b"ann").roles == {"watch"}
-    served.store.keep_person(StoredPerson("ann", "send", "clinic"))
+    served.store.keep_person(StoredPerson("ann", "send", "clinic"), 0.0, by="root")
     people.forget()
     assert (people.caller(b"ann").roles, people.caller(b"ann").streams) == ({"send"}, {"clinic"})
 
@@ -146,7 +146,7 @@ def test_pages_and_log_ins_are_calls_too(serving, clock):
         assert "at most 2 a second of" in served("GET", "/streams/clinic/board", status=429).text
         clock.go_on(10.0)
         word, kept = new_token("ann", ["watch"], None, clock.now())
-        served.store.add_token(kept)
+        served.store.add_token(kept, by="root")
         served.service.tokens.forget()
         for _ in range(2):
             served("POST", "/log-in", data={"token": "be_wrong_one"}, status=401)

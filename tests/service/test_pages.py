@@ -4,9 +4,11 @@ import re
 from urllib.parse import quote
 
 import pytest
+from markupsafe import escape
 
 from breakeven.service.access import new_token
 from breakeven.service.app import make_app
+from breakeven.service.openapi import document
 from breakeven.service.pages.page_routes import PAGE_ROUTES, POLICY, page_routes
 from breakeven.store import open_store
 from tests.service.samples import ALL_WANTED, AUDITED, PATIENTS
@@ -23,7 +25,7 @@ def pages(serving, address, clock):
     words = {}
     for name, roles in ROLES.items():
         words[name], kept = new_token(name, roles, None, clock.now())
-        store.add_token(kept)
+        store.add_token(kept, by="root")
     with serving(store, token=words["boss"]) as served:
         served.client._transport.app = make_app(served.service, page_routes(served.service))
         served("PUT", "", ALL_WANTED, status=201)
@@ -360,11 +362,31 @@ def test_a_token_is_made_shown_once_and_revoked(pages, clock):
     (id,) = [one.id for one in pages.store.tokens() if one.name == "new"]
     post(pages, "/tokens/revoke", {"id": id}, status=303)
     get(pages, "/", "new", status=303)
+    added, revoked = pages.store.trail()[-2:]
+    assert (added.by, added.verb, added.detail) == ("boss", "add token", f"{id}: watch; streams: clinic")
+    assert (revoked.by, revoked.verb, revoked.about) == ("boss", "revoke token", "new")
+    assert "revoke token" in get(pages, "/tokens").text
+
+
+def test_the_page_of_the_interface_shows_every_path_and_every_type(pages):
+    answer = pages("GET", "/docs")  # by anybody
+    assert answer.headers["content-security-policy"] == POLICY
+    described, text = document(), answer.text
+    for path, methods in described["paths"].items():
+        for method, one in methods.items():
+            assert f"<code>{method.upper()} {path}</code>" in text
+            assert str(escape(one["summary"])) in text
+    for name in described["components"]["schemas"]:
+        assert f'id="type-{name}"' in text
+    targets = set(re.findall(r'id="([^"]+)"', text))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= targets
+    assert "<script" not in text.replace('<script src="/static/page.js', "")
+    assert "style=" not in text
 
 
 def test_who_administers_one_stream_makes_no_tokens_and_no_streams(pages, clock):
     word, kept = new_token("ward", ["administer"], ["clinic"], clock.now())
-    pages.store.add_token(kept)
+    pages.store.add_token(kept, by="root")
     pages.words["ward"] = word
     form = {"name": "more", "role_administer": "1"}
     assert "expected one for all streams, got one for some" in post(pages, "/tokens", form, "ward", 403).text

@@ -16,7 +16,10 @@ from breakeven.rows.bills import SUMMARY_FILE
 from breakeven.service.live_stream import LiveStream
 from breakeven.service.server import ServeSettings, add_bills, check_bind, read_settings
 from breakeven.service.setting_up import create, create_from_bill
-from breakeven.store import open_store
+from breakeven.store import LogEntry, open_store
+from breakeven.store.port import mark_of
+from breakeven.values import Erased
+from breakeven.wire import to_msgpack
 from breakeven.wire.stream_setup import StreamConfig
 from tests.service.samples import ALL_WANTED, PATIENTS, TYPES
 
@@ -148,8 +151,62 @@ def test_somebody_is_erased_and_the_rest_stays(clinic, tmp_path):
         assert b"Karenina" not in file.read_bytes()
     assert clinic.live().ready.learner.rounds == 2
     assert [one["id"] for one in clinic("GET", "requests")["requests"]] == ["Ben"]
-    clinic("POST", "erase", {"ids": ["Anna-Karenina"]}, status=404)
-    clinic("POST", "arrivals", {"row": "flu", "id": "Anna-Karenina"})
+    assert clinic("POST", "erase", {"ids": ["Anna-Karenina"]}) == {"entries": 0}
+
+
+ABOUT_AN_ID = {
+    "arrive": ("POST", "arrivals", {"row": "flu", "id": "Anna"}),
+    "arrive with others": ("POST", "arrivals", [{"row": "flu", "id": "new"}, {"row": "flu", "id": "Anna"}]),
+    "look up": ("GET", "arrivals/Anna", None),
+    "label": ("POST", "requests/Anna/label", {"y": 38.0}),
+    "correct": ("POST", "requests/Anna/correct", {"y": 38.0}),
+    "learn": ("POST", "history", [{"row": "flu", "y": 38.0, "id": "Anna"}]),
+} | {
+    verb: ("POST", f"requests/Anna/{verb}", {}) for verb in ("reopen", "withdraw", "skip", "lease", "release")
+}
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["", "after a restart"])
+def test_whoever_was_erased_is_gone_for_ever(serving, again):
+    with serving() as clinic:
+        clinic("PUT", "", TYPES, status=201)
+        for id in ("Anna", "Ben"):
+            clinic("POST", "arrivals", {"row": "flu", "id": id, "force": True})
+        clinic("POST", "erase", {"ids": ["Anna"]})
+        if not again:
+            check_gone(clinic)
+    if again:
+        with serving() as clinic:
+            check_gone(clinic)
+
+
+def check_gone(clinic):
+    before = clinic("GET", "entries")["as_of"]
+    for method, path, body in ABOUT_AN_ID.values():
+        problem = clinic(method, path, body, status=410)
+        assert problem["type"] == "urn:breakeven:ErasedId"
+        assert "expected one that was not erased, got 'Anna'" in problem["detail"]
+    results = clinic("POST", "labels", [{"id": "Anna", "y": 1}, {"id": "Ben", "y": 1}])
+    assert [one["result"] for one in results["results"]] == ["refused", "told"]
+    assert clinic("GET", "entries")["as_of"] == before + 1
+    clinic("POST", "arrivals", {"row": "flu", "id": "anna"})
+
+
+def test_what_died_between_erasing_and_compacting_is_compacted_at_the_start(serving, address, tmp_path):
+    with serving() as clinic:
+        clinic("PUT", "", TYPES, status=201)
+        clinic("POST", "arrivals", {"row": "flu", "id": "Anna-Karenina"})
+    store = open_store(address)
+    (stream,) = store.streams()
+    gone = LogEntry(stream.number, 2, 0.0, "x", "Erased", None, to_msgpack(Erased(2, "clinic", arrival=True)))
+    store.rewrite(stream.number, [gone], [mark_of(store.id, "Anna-Karenina")])
+    assert store.uncompacted
+    store.close()
+    with serving() as clinic:
+        assert not clinic.store.uncompacted
+        clinic("GET", "arrivals/Anna-Karenina", status=410)
+        for file in tmp_path.iterdir():
+            assert b"Karenina" not in file.read_bytes()
 
 
 def test_several_are_erased_at_once_or_none(clinic, monkeypatch):
@@ -162,7 +219,7 @@ def test_several_are_erased_at_once_or_none(clinic, monkeypatch):
     clinic("GET", "arrivals/a")
     assert clinic("POST", "erase", {"ids": ["a", "b", "a"]}) == {"entries": 2}
     assert len(compacted) == 1
-    clinic("POST", "erase", {"ids": ["a", "b"]}, status=404)  # as after an answer that was lost
+    assert clinic("POST", "erase", {"ids": ["a", "b"]}) == {"entries": 0}  # as after an answer that was lost
     assert [one["id"] for one in clinic("GET", "requests")["requests"]] in (["c"], [])
     assert clinic.live().ready.learner.rounds == 3
 

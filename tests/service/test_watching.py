@@ -259,7 +259,7 @@ def test_each_call_is_a_line_without_ids_and_tokens(clinic, clock):
     lines = []
     transport = httpx.ASGITransport(CallLog(clinic.app, lines.append, clock))
     client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
-    clinic.store.add_token(kept)
+    clinic.store.add_token(kept, by="root")
     clinic.service.tokens.forget()
 
     def call(path, **headers):

@@ -206,7 +206,8 @@ def test_a_newer_store_is_refused(path):
 def test_every_table_of_the_design_is_there(store):
     with store._reading() as connection:
         names = store._tables(connection)
-    assert names == {"meta", "stream", "entry", "snapshot", "token", "session", "person", "owner"}
+    access = {"token", "session", "person", "trail"}
+    assert names == {"meta", "stream", "entry", "snapshot", "erased", "owner"} | access
 
 
 # -- when it goes ------------------------------------------------------------------------------------------

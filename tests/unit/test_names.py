@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,11 @@ import breakeven
 
 PRODUCT = Path(breakeven.__file__).parent
 FILES = sorted(PRODUCT.rglob("*.py"))
+
+
+@cache
+def parsed(path):
+    return ast.parse(path.read_text())
 
 
 def named(kind):
@@ -21,7 +27,7 @@ def named(kind):
             if path.stem not in ("__init__", "__main__"):
                 places[path.stem].add(where)
             continue
-        for node in ast.parse(path.read_text()).body:
+        for node in parsed(path).body:
             if kind == "class" and isinstance(node, ast.ClassDef):
                 places[node.name].add(where)
             if kind == "constant" and isinstance(node, ast.Assign | ast.AnnAssign):

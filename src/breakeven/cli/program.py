@@ -33,6 +33,7 @@ OURS = {
     "desk": "Let people label in Label Studio, in files or in a tool of yours.",
     "store": "Logs and snapshots of streams: create, check, back up, export, erase.",
 }
+TOGETHER = {"token": "access", "person": "access"}  # commands that share a module, and its name
 LABORATORY = {  # what breakeven-research brings
     "reproduce": "Reproduce the paper's figures, tables and bounds, and write one page about them.",
     "bench": "Measure speed and memory beside other libraries, and write one page about it.",
@@ -82,7 +83,9 @@ class Commands(TyperGroup):
 
     def _load(self, name: str) -> Any:
         if name in OURS:
-            return _command(name, getattr(import_module(f"breakeven.cli.{name}_command"), name))
+            return _command(
+                name, getattr(import_module(f"breakeven.cli.{TOGETHER.get(name, name)}_command"), name)
+            )
         if name in self.joining:
             return _command(name, self.joining[name]())
         if name in LABORATORY:

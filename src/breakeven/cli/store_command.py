@@ -271,7 +271,8 @@ def erase(
     """Delete all content about an id, for good, in one stream or in all of them.
 
     Numbers and rounds stay, and decisions taken stand. Snapshots of the stream are dropped, since they hold
-    what was erased. Backups and exports made before are yours to delete.
+    what was erased. A mark of the id is kept, so that it is not taken again. Backups and exports made before
+    are yours to delete.
     """
     from breakeven.folding import erase as erase_id
 
@@ -281,6 +282,8 @@ def erase(
     if as_json:
         print_json({"erased": done})
     else:
+        if not done:
+            print(f"{as_line(id)} was erased before")
         for one in done:
             entries = "1 entry" if one.entries == 1 else f"{one.entries:,} entries"
             print(f"{as_line(one.name)}: {entries} erased")

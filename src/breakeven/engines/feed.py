@@ -27,12 +27,27 @@ class ArrivalRows(NamedTuple):
 
 
 class LabelRows(NamedTuple):
-    """Labels: whose stream, which arrival, the value; `withdrawn` says which will not come instead."""
+    """Labels: whose stream, which arrival, the value; `withdrawn` says which will not come instead.
+
+    `labellers` are the names of who gave them, where several are agreed on; None stands for who was asked.
+    """
 
     keys: Any
     ids: Any
     ys: Any
     withdrawn: Any = None
+    labellers: Any = None
+
+
+class ReadLabels(NamedTuple):
+    """Sound labels in the order of key, id and value, those withdrawn last; and how many are faulty."""
+
+    keys: Any
+    ids: Any
+    ys: NDArray[np.float64]
+    gone: NDArray[np.bool_]
+    labellers: list[str | None]
+    faults: int
 
 
 class Faults:
@@ -190,10 +205,8 @@ def read_arrivals(rows: ArrivalRows, keys_are: str | None, ids_are: str | None) 
     return ReadArrivals(keys, ids, orders(rows.order, faults), costs, faults)
 
 
-def read_labels(
-    rows: LabelRows, keys_are: str | None, ids_are: str | None
-) -> tuple[Any, Any, NDArray[np.float64], NDArray[np.bool_], int]:
-    """Sound labels in the order of key, id and value, those withdrawn last; and how many are faulty."""
+def read_labels(rows: LabelRows, keys_are: str | None, ids_are: str | None) -> ReadLabels:
+    """Read the columns of labels; faulty ones are left out."""
     count = same_length(rows)
     faults = Faults(count)
     keys, _ = whole_or_text("key", rows.keys, keys_are, faults)
@@ -205,7 +218,8 @@ def read_labels(
     ys = numbers("y", values, faults)
     sound = np.flatnonzero(faults.sound)
     order = sound[np.lexsort((ys[sound], _codes(at(ids, sound)), _codes(at(keys, sound)), gone[sound]))]
-    return at(keys, order), at(ids, order), ys[order], gone[order], count - len(sound)
+    names = [None] * len(order) if rows.labellers is None else at(plain(rows.labellers), order)
+    return ReadLabels(at(keys, order), at(ids, order), ys[order], gone[order], names, count - len(sound))
 
 
 def _codes(values: Any) -> NDArray[np.int64]:

@@ -1,13 +1,15 @@
 """A group of keys whose learners are a fleet: types under our own rules, all keys in one set of columns."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from breakeven.engines.answered import Answered, FoldCounts
 from breakeven.engines.feed import ArrivalRows, LabelRows, at, read_arrivals, read_labels, whole_or_text
-from breakeven.engines.group_state import GroupContent, GroupSetup, OrderKind, sealed
+from breakeven.engines.group_state import CarriedKey, GroupContent, GroupSetup, KeptBeside, OrderKind, sealed
+from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.learner.fleet import Fleet
 
@@ -43,6 +45,46 @@ class FleetGroup:
         """The learners by key."""
         return {key: self.fleet.learner(key) for key in self.fleet.keys}
 
+    @property
+    def keys_are(self) -> str | None:
+        """What keys are, integers or texts, once there are some."""
+        return self.fleet.state.keys.kind
+
+    def carry(self) -> list[CarriedKey]:
+        """Every key as it goes on elsewhere."""
+        state, early = self.fleet.state, self._early_labels()
+        carried = []
+        for row in np.flatnonzero(state.members["rounds"] > 0).tolist():
+            key = state.keys.values(state.members["code"][row : row + 1])[0]
+            beside = KeptBeside(self._last[row].item(), early.pop(key, []))
+            carried.append(CarriedKey(key, self.fleet.learner(key).snapshot(), beside.packed()))
+        return carried + [CarriedKey(key, None, KeptBeside(early=one).packed()) for key, one in early.items()]
+
+    def _early_labels(self) -> dict[Any, list[tuple[int | str, float, str | None]]]:
+        state, columns = self.fleet.state, self.fleet.state.labels.columns
+        rows = state.labels.rows_by_kind()[2]
+        keys = state.keys.values(state.members["code"][columns["key"][rows]])
+        found: dict[Any, list[tuple[int | str, float, str | None]]] = {}
+        ids, ys = state.ids.values(columns["id"][rows]), columns["y"][rows].tolist()
+        for key, id, y in zip(keys, ids, ys, strict=True):
+            found.setdefault(key, []).append((id, y, None))
+        return found
+
+    def take(self, carried: Iterable[CarriedKey], ids_are: Literal["integers", "texts"]) -> None:
+        """Take up keys that come from elsewhere; one that has arrivals here already is refused."""
+        state = self.fleet.state
+        for key, blob, beside in carried:
+            kept = KeptBeside.read(beside)
+            if blob is not None:
+                self.fleet.put(key, Learner.restore(blob), ids_are)
+                row = np.array([state.row_of(key)])
+                last = kept.last if kept.last is not None else expect.refuse("beside", "an order", None)
+                self._last = self._grown(np.array([last]))
+                self._last[row] = last
+            if kept.early:
+                ids, ys, _ = zip(*kept.early, strict=True)
+                self.fleet.tell([key] * len(ids), list(ids), list(ys))
+
     def fold(self, arrivals: ArrivalRows | None, labels: LabelRows | None) -> tuple[Answered, FoldCounts]:
         """Tell labels, then decide on arrivals."""
         counts = FoldCounts() if labels is None else self._tell(labels)
@@ -51,11 +93,11 @@ class FleetGroup:
 
     def _tell(self, labels: LabelRows) -> FoldCounts:
         state = self.fleet.state
-        keys, ids, ys, gone, faults = read_labels(labels, state.keys.kind, state.ids.kind)
-        told, withdrawn = np.flatnonzero(~gone), np.flatnonzero(gone)
-        found = self.fleet.tell(at(keys, told), at(ids, told), ys[told])
-        back = self.fleet.withdraw(at(keys, withdrawn), at(ids, withdrawn))
-        return FoldCounts(**found._asdict(), withdrawn=back.withdrawn, label_faults=faults)
+        read = read_labels(labels, state.keys.kind, state.ids.kind)
+        told, withdrawn = np.flatnonzero(~read.gone), np.flatnonzero(read.gone)
+        found = self.fleet.tell(at(read.keys, told), at(read.ids, told), read.ys[told])
+        back = self.fleet.withdraw(at(read.keys, withdrawn), at(read.ids, withdrawn))
+        return FoldCounts(**found._asdict(), withdrawn=back.withdrawn, label_faults=read.faults)
 
     def _decide(self, rows: ArrivalRows, counts: FoldCounts) -> tuple[Answered, FoldCounts]:
         state = self.fleet.state
@@ -81,9 +123,8 @@ class FleetGroup:
         """Note the last order of each key; how many arrivals were older than one of an earlier batch."""
         state = self.fleet.state
         rows = state.members_of(state.keys.codes(state.keys.checked(keys)))[counted]
-        order, known = order[counted], len(self._last)
-        last = np.zeros(len(state.members), dtype=np.result_type(self._last, order) if known else order.dtype)
-        last[:known] = self._last
+        order = order[counted]
+        last = self._grown(order)
         now = np.bincount(rows, minlength=len(last))
         had_some = (state.members["rounds"] > now)[rows]
         late = int((had_some & (order < last[rows])).sum())
@@ -91,3 +132,11 @@ class FleetGroup:
         np.maximum.at(last, rows, order)
         self._last = last
         return late
+
+    def _grown(self, order: NDArray[Any]) -> NDArray[Any]:
+        """The last orders, with room for all keys, as numbers that hold these orders, too."""
+        known = len(self._last)
+        kind = np.result_type(self._last, order) if known else order.dtype
+        last = np.zeros(len(self.fleet.state.members), dtype=kind)
+        last[:known] = self._last
+        return last

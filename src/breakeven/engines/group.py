@@ -6,12 +6,13 @@ snapshot for each key. What comes out does not depend on how rows are shuffled w
 keys share a group.
 """
 
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Any, Literal, Protocol
 
 from breakeven.engines.answered import Answered, FoldCounts
 from breakeven.engines.feed import ArrivalRows, LabelRows
 from breakeven.engines.fleet_group import FleetGroup
-from breakeven.engines.group_state import GroupSetup, unsealed
+from breakeven.engines.group_state import CarriedKey, GroupSetup, unsealed
 from breakeven.engines.learner_group import LearnerGroup
 from breakeven.learner import Learner
 from breakeven.learner.fleet import why_no_fleet
@@ -30,6 +31,19 @@ class Group(Protocol):
 
     def learners(self) -> dict[Any, Learner]:
         """The learners by key."""
+        ...
+
+    @property
+    def keys_are(self) -> str | None:
+        """What keys are, integers or texts, once there are some."""
+        ...
+
+    def carry(self) -> list[CarriedKey]:
+        """Every key as it goes on elsewhere."""
+        ...
+
+    def take(self, carried: Iterable[CarriedKey], ids_are: Literal["integers", "texts"]) -> None:
+        """Take up keys that come from elsewhere; one that has arrivals here already is refused."""
         ...
 
 

@@ -57,7 +57,38 @@ class GroupContent(msgspec.Struct, forbid_unknown_fields=True):
     last: bytes = b""
     last_kind: OrderKind = "i8"
     learners: list[tuple[int | str, bytes, float | int | None]] = []
-    early: list[tuple[int | str, int | str, float]] = []
+    early: list[tuple[int | str, str, float, str | None]] = []
+
+
+class CarriedKey(NamedTuple):
+    """One key as it is carried to another group: a snapshot, and what a group keeps beside it.
+
+    `blob` is what `Learner.restore` reads, None where only labels came so far; `beside` has the order of the
+    last arrival and the labels that are ahead of theirs.
+    """
+
+    key: Any
+    blob: bytes | None
+    beside: bytes
+
+
+class KeptBeside(msgspec.Struct, forbid_unknown_fields=True):
+    """What a group keeps beside a key's learner: its last order, and early labels as id, y, labeller."""
+
+    last: float | int | None = None
+    early: list[tuple[int | str, float, str | None]] = []
+
+    def packed(self) -> bytes:
+        """As bytes."""
+        return msgspec.msgpack.encode(self)
+
+    @classmethod
+    def read(cls, beside: bytes | None) -> "KeptBeside":
+        """From bytes; nothing where there are none."""
+        try:
+            return cls() if beside is None else msgspec.msgpack.decode(beside, type=cls)
+        except msgspec.DecodeError as error:
+            raise SnapshotError(f"beside: expected bytes of an exported key, got others ({error})") from error
 
 
 def sealed(content: GroupContent) -> bytes:
@@ -69,6 +100,19 @@ def sealed(content: GroupContent) -> bytes:
 
 def unsealed(state: Any, setup: GroupSetup) -> GroupContent:
     """The state of a group that is made up in this way, or what is wrong with it."""
+    content = content_in(state)
+    for name in sorted(content.config.keys() | setup.config.keys()):
+        was, now = content.config.get(name), setup.config.get(name)
+        if msgspec.json.encode(was) != msgspec.json.encode(now):
+            raise SnapshotError(
+                f"state: expected a group with {name} {was!r}, as it was begun, got {now!r}; "
+                "begin anew, or export its learners"
+            )
+    return content
+
+
+def content_in(state: Any) -> GroupContent:
+    """The state of any group, or what is wrong with it."""
     start = len(GROUP_MARK) + 2
     if not isinstance(state, (bytes, bytearray, memoryview)) or bytes(state[: start - 2]) != GROUP_MARK:
         raise SnapshotError("state: expected that of a group of keys, got something else")
@@ -80,16 +124,8 @@ def unsealed(state: Any, setup: GroupSetup) -> GroupContent:
     if blake2b(blob[:start] + body, digest_size=GROUP_DIGEST).digest() != digest:
         raise SnapshotError("state: expected whole bytes, got a digest that differs: damaged or cut short")
     try:
-        content = msgspec.msgpack.decode(body, type=GroupContent)
+        return msgspec.msgpack.decode(body, type=GroupContent)
     except msgspec.ValidationError as error:
         raise SnapshotError(
             f"state: expected that of a group of keys, got something else ({error})"
         ) from error
-    for name in sorted(content.config.keys() | setup.config.keys()):
-        was, now = content.config.get(name), setup.config.get(name)
-        if msgspec.json.encode(was) != msgspec.json.encode(now):
-            raise SnapshotError(
-                f"state: expected a group with {name} {was!r}, as it was begun, got {now!r}; "
-                "begin anew, or export its learners"
-            )
-    return content

@@ -1,12 +1,13 @@
 """A group of keys whose learners are snapshots: any belief and rule; only keys with rows are restored."""
 
+from collections.abc import Iterable
 from math import nan
 from typing import Any
 
 from breakeven.engines.answered import Answered, FoldCounts
 from breakeven.engines.feed import ArrivalRows, Faults, LabelRows, plain, read_arrivals, read_labels
-from breakeven.engines.group_state import GroupContent, GroupSetup, sealed
-from breakeven.errors import BreakevenError
+from breakeven.engines.group_state import CarriedKey, GroupContent, GroupSetup, KeptBeside, sealed
+from breakeven.errors import BreakevenError, InvalidInput, expect
 from breakeven.learner import Learner
 from breakeven.values import Decision
 
@@ -24,7 +25,8 @@ class LearnerGroup:
     def __init__(self, setup: GroupSetup, content: GroupContent | None) -> None:
         self._setup = setup
         self._blobs = {key: (blob, last) for key, blob, last in content.learners} if content else {}
-        self._early = {(key, str(id)): y for key, id, y in content.early} if content else {}
+        early = content.early if content else []
+        self._early = {(key, str(id)): (y, labeller) for key, id, y, labeller in early}
         self._open: dict[Any, KeptKey] = {}
 
     def dump(self) -> bytes:
@@ -33,14 +35,43 @@ class LearnerGroup:
             self._blobs[key] = one.learner.snapshot(), one.last
         self._open = {}
         learners = [(key, blob, last) for key, (blob, last) in self._blobs.items()]
-        early: list[tuple[int | str, int | str, float]] = [
-            (key, id, y) for (key, id), y in self._early.items()
-        ]
+        early = [(key, id, *label) for (key, id), label in self._early.items()]
         return sealed(GroupContent(self._setup.config, learners=learners, early=early))
 
     def learners(self) -> dict[Any, Learner]:
         """The learners by key."""
         return {key: self._kept(key).learner for key in (*self._blobs, *self._open)}
+
+    @property
+    def keys_are(self) -> str | None:
+        """What keys are, integers or texts, once there are some."""
+        key = next(iter((*self._blobs, *self._open, *(key for key, _ in self._early))), None)
+        return None if key is None else "integers" if isinstance(key, int) else "texts"
+
+    def carry(self) -> list[CarriedKey]:
+        """Every key as it goes on elsewhere."""
+        early: dict[Any, list[tuple[int | str, float, str | None]]] = {}
+        for (key, id), label in self._early.items():
+            early.setdefault(key, []).append((id, *label))
+        carried = []
+        for key in dict.fromkeys((*self._blobs, *self._open)):
+            one = self._kept(key)
+            beside = KeptBeside(one.last, early.pop(key, []))
+            carried.append(CarriedKey(key, one.learner.snapshot(), beside.packed()))
+        return carried + [CarriedKey(key, None, KeptBeside(early=one).packed()) for key, one in early.items()]
+
+    def take(self, carried: Iterable[CarriedKey], ids_are: str) -> None:
+        """Take up keys that come from elsewhere; one that has arrivals here already is refused."""
+        for key, blob, beside in carried:
+            kept = KeptBeside.read(beside)
+            if blob is not None:
+                if key in self._blobs or key in self._open:
+                    raise InvalidInput(f"key: expected one without arrivals, got {expect.shown(key)}")
+                learner = Learner.restore(blob, self._setup.rules, self._setup.beliefs)
+                _check_alike(learner.config(), self._setup.learner(key).config())
+                self._open[key] = KeptKey(learner, kept.last)
+            for id, y, labeller in kept.early:
+                self._early.setdefault((key, str(id)), (y, labeller))
 
     def _kept(self, key: Any) -> KeptKey:
         one = self._open.get(key)
@@ -56,8 +87,7 @@ class LearnerGroup:
     @property
     def _kinds(self) -> tuple[str | None, str | None]:
         """What keys are; ids may be both, as learners have text in any case."""
-        key = next(iter((*self._blobs, *self._open)), None)
-        return (None if key is None else "integers" if isinstance(key, int) else "texts"), None
+        return self.keys_are, None
 
     def fold(self, arrivals: ArrivalRows | None, labels: LabelRows | None) -> tuple[Answered, FoldCounts]:
         """Tell labels, then decide on arrivals."""
@@ -68,35 +98,37 @@ class LearnerGroup:
         return answers, FoldCounts(**counts)
 
     def _tell_all(self, labels: LabelRows, counts: dict[str, int]) -> None:
-        keys, ids, ys, gone, counts["label_faults"] = read_labels(labels, *self._kinds)
-        for key, id, y, withdrawn in zip(plain(keys), plain(ids), ys.tolist(), gone.tolist(), strict=True):
+        read = read_labels(labels, *self._kinds)
+        counts["label_faults"] = read.faults
+        rows = zip(plain(read.keys), plain(read.ids), read.ys.tolist(), read.labellers, strict=True)
+        for (key, id, y, labeller), withdrawn in zip(rows, read.gone.tolist(), strict=True):
             if withdrawn:
                 counts["withdrawn"] += self._withdraw(key, str(id))
             else:
-                counts[self._tell(key, id, y)] += 1
+                counts[self._tell(key, id, y, labeller)] += 1
         while len(self._early) > self._setup.early_window:
             del self._early[next(iter(self._early))]
             counts["forgotten"] += 1
 
-    def _tell(self, key: Any, id: Any, y: float) -> str:
+    def _tell(self, key: Any, id: Any, y: float, labeller: str | None) -> str:
         """What became of one label."""
         known = key in self._open or key in self._blobs
         learner = self._kept(key).learner if known else None
         entry = None if learner is None else learner.state.book.find(str(id))
         if learner is None or entry is None or entry.decision is None:
-            return self._park(key, id, y)
+            return self._park(key, id, y, labeller)
         if not entry.decision.wants_label:
             return "unasked"
         if entry.y is not None:
             return "again" if entry.y == y else "conflicting"
         try:
-            learner.tell(entry.id, y)
+            learner.tell(entry.id, y, labeller=labeller)
         except BreakevenError:
             return "label_faults"
         return "told"
 
-    def _park(self, key: Any, id: Any, y: float) -> str:
-        before = self._early.setdefault((key, str(id)), y)
+    def _park(self, key: Any, id: Any, y: float, labeller: str | None) -> str:
+        before, _ = self._early.setdefault((key, str(id)), (y, labeller))
         if before != y:
             return "conflicting"
         return "early"
@@ -117,12 +149,12 @@ class LearnerGroup:
         read = read_arrivals(rows, *self._kinds)
         answers = Answered.empty(rows.keys, rows.ids, read.faults.texts)
         places, keys, ids = read.in_order().tolist(), plain(read.keys), plain(read.ids)
-        costs = None if read.costs is None else read.costs.tolist()
+        xs, costs = plain(rows.xs), None if read.costs is None else read.costs.tolist()
         asked: dict[Any, list[Any]] = {}
         for place in places:
             key, id = keys[place], ids[place]
             cost = None if costs is None or costs[place] != costs[place] else costs[place]
-            decision, again = self._decide(key, str(id), rows.xs[place], cost, place, read.faults)
+            decision, again = self._decide(key, str(id), xs[place], cost, place, read.faults)
             if decision is None:
                 continue
             _write(answers, place, decision, again)
@@ -133,13 +165,13 @@ class LearnerGroup:
             kept, order = self._kept(key), read.order[place].item()
             counts["out_of_order"] += kept.last is not None and order < kept.last
             kept.last = order if kept.last is None else max(order, kept.last)
-            if (y := self._early.pop((key, str(id)), None)) is not None:
-                asked.setdefault(key, []).append((decision, y))
+            if (label := self._early.pop((key, str(id)), None)) is not None:
+                asked.setdefault(key, []).append((decision, *label))
         for key, waiting in asked.items():
-            for decision, y in waiting:
+            for decision, y, labeller in waiting:
                 if decision.wants_label:
                     try:
-                        self._kept(key).learner.tell(decision.id, y)
+                        self._kept(key).learner.tell(decision.id, y, labeller=labeller)
                     except BreakevenError:
                         counts["label_faults"] += 1
         counts["faults"] = int((~read.faults.sound).sum())
@@ -159,6 +191,15 @@ class LearnerGroup:
             if new:
                 del self._open[key]
             return None, again
+
+
+def _check_alike(came: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """A learner from elsewhere is made up as those here; fits and rules may have moved on since."""
+    for config in (came, wanted):
+        config |= {part: config[part]["kind"] for part in ("belief", "rule")}
+    for name in sorted(came.keys() | wanted.keys()):
+        if came.get(name) != wanted.get(name):
+            expect.refuse(f"learner: {name}", repr(wanted.get(name)), came.get(name))
 
 
 def _write(answers: Answered, place: int, decision: Decision, again: bool) -> None:

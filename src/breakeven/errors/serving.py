@@ -7,6 +7,7 @@ ServiceError        (RuntimeError)     the root of these
 ├── UnknownPlace    (KeyError)         no such path, or no such method there
 ├── HeldByAnother                      a request that somebody else holds
 ├── StreamClosed                       a stream that takes no more
+├── ErasedId        (UnknownId)        an id that was erased, and stays so
 ├── TooLarge        (ValueError)       a body with too many bytes
 ├── WrongMedia      (ValueError)       a body, or an answer asked for, of a kind that is not spoken here
 ├── TooMany                            more than is allowed at once; `retry_after` says when to come back
@@ -14,7 +15,7 @@ ServiceError        (RuntimeError)     the root of these
     └── Unreachable (ConnectionError)  a client gets no answer
 """
 
-from breakeven.errors import BreakevenError
+from breakeven.errors import BreakevenError, UnknownId
 
 
 class ServiceError(BreakevenError, RuntimeError):
@@ -47,6 +48,10 @@ class HeldByAnother(ServiceError):
 
 class StreamClosed(ServiceError):
     """The stream was closed and takes no more."""
+
+
+class ErasedId(ServiceError, UnknownId):
+    """All that was about this id was erased; it is never taken again."""
 
 
 class TooLarge(ServiceError, ValueError):

@@ -15,6 +15,7 @@ from breakeven.errors import (
     WrongEvent,
 )
 from breakeven.errors.serving import (
+    ErasedId,
     HeldByAnother,
     Malformed,
     NotAllowed,
@@ -66,6 +67,7 @@ ENDINGS: dict[type[BreakevenError], Ending] = {
     UnknownPlace: Ending(404, "No such place"),
     HeldByAnother: Ending(409, "Somebody else holds it"),
     StreamClosed: Ending(410, "The stream is closed"),
+    ErasedId: Ending(410, "It was erased"),
     TooLarge: Ending(413, "Too large"),
     WrongMedia: Ending(415, "Not spoken here"),
     TooMany: Ending(429, "Too many"),

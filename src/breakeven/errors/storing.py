@@ -3,6 +3,7 @@
     StoreError          (RuntimeError)  the root of these
     ├── StoreHeld                       another process writes to it; the message says which, and since when
     ├── WrongStore                      no store of breakeven, or one of another version
+    │   └── MissingStore                nothing is there yet
     ├── SecondWriter                    somebody else wrote that number: read the stream anew
     ├── StoreFailed                     the disk is full, the database is gone, the file cannot be read
     └── UnknownStream   (KeyError)      no stream of that name or number
@@ -24,6 +25,10 @@ class StoreHeld(StoreError):
 
 class WrongStore(StoreError):
     """A file or database that is no store of breakeven, or that is one of another version."""
+
+
+class MissingStore(WrongStore):
+    """No store is there yet: no file of that name, or a database without tables."""
 
 
 class SecondWriter(StoreError):

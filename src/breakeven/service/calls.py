@@ -41,8 +41,10 @@ class Call(Struct):
 
     @property
     def id(self) -> str:
-        """The id in the path."""
-        return self.path["id"]
+        """The id in the path; raises `ErasedId` where it was erased."""
+        id = self.path["id"]
+        self.live.check_not_erased(id)
+        return id
 
     @property
     def by(self) -> str:

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from breakeven.beliefs import Cells, SeparateTypes, TypeBelief
 from breakeven.errors import BreakevenError
-from breakeven.errors.serving import NotReady, StreamClosed, TooMany
+from breakeven.errors.serving import ErasedId, NotReady, StreamClosed, TooMany
 from breakeven.folding import entry_of, fold_stream
 from breakeven.learner import Learner
 from breakeven.learner.state import WHOLE
@@ -27,7 +27,7 @@ from breakeven.service.desk import Desk
 from breakeven.service.seen_ids import SeenIds
 from breakeven.service.setting_up import columns_of, config_now
 from breakeven.store import LogEntry, Store, StoredStream, Writer
-from breakeven.store.port import ARRIVAL
+from breakeven.store.port import ARRIVAL, mark_of
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
 from breakeven.wire import to_msgpack
 from breakeven.wire.stream_setup import StreamConfig, StreamState
@@ -87,7 +87,7 @@ class LiveStream:
     ) -> None:
         self.store, self._writer, self.clock, self._threads = store, writer, clock, threads
         self.stored = stored
-        self.name, self.number = stored.name, stored.number
+        self.name, self.number, self.store_id = stored.name, stored.number, store.id
         self._turn = asyncio.Lock()
         self._folded: Folded | None = None
         self._folding: asyncio.Task[None] | None = None
@@ -100,6 +100,7 @@ class LiveStream:
         self.times = StreamTimes()
         self._ears: list[Heard] = []
         self.seen = SeenIds()
+        self.erased = frozenset[bytes]()  # marks of ids
         self.progress = 0.0  # of folding, from 0 to 1
         self.failure: BaseException | None = None
         self.seq = self.written = 0  # the last number given, and the last on disk
@@ -149,6 +150,7 @@ class LiveStream:
                 self.progress = entry.seq / max(last, 1)
 
         learner = fold_stream(self.store, self.stored, each=each)
+        self.erased = self.store.erased(self.number)
         config = config_now(self.store, self.stored)
         columns = None if config.columns is None else columns_of(config.columns)
         desk = self._desk(learner, times)
@@ -474,6 +476,14 @@ class LiveStream:
             f"stream {self.name!r}: expected at most {limit - open:,} arrivals at once, as {open:,} requests "
             f"are open and at most {limit:,} may be, got {coming:,}; send fewer at once"
         )
+
+    def check_not_erased(self, *ids: str) -> None:
+        """Raise where all that was about an id was erased: it is not taken again."""
+        if not self.erased:
+            return
+        for id in ids:
+            if mark_of(self.store_id, id) in self.erased:
+                raise ErasedId(f"id: expected one that was not erased, got {id!r}; send a new one")
 
     async def expire(self) -> int:
         """Withdraw what was not answered before its deadline; returns how many."""

@@ -1,6 +1,10 @@
-"""The routes as an OpenAPI 3.1 document; types are described by msgspec."""
+"""The routes as an OpenAPI 3.1 document, and its types in words; types are described by msgspec.
+
+`/openapi.json`, the page `/docs` and docs/http.md show the same document.
+"""
 
 import re
+from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
@@ -113,3 +117,29 @@ def title_of(status: int) -> str:
     """What a status means here."""
     titles = [one.title for one in ENDINGS.values() if one.status == status]
     return "; ".join(titles)
+
+
+Worded = Callable[[str], str]
+"""Makes of the name of a type, or of a value, what is shown: a link, or a mark around it."""
+
+
+def schema_words(schema: dict[str, Any], named: Worded = str, quoted: Worded = str) -> str:
+    """A schema in a few words.
+
+    >>> schema_words({"type": "array", "items": {"$ref": "#/components/schemas/Arrival"}})
+    'list of Arrival'
+    """
+    if "$ref" in schema:
+        return named(schema["$ref"].rpartition("/")[2])
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(schema_words(one, named, quoted) for one in schema["anyOf"]))
+    if "enum" in schema:
+        return ", ".join(quoted(str(one)) for one in schema["enum"])
+    inner = schema.get("items") or schema.get("additionalProperties")
+    known = schema_words(inner, named, quoted) if isinstance(inner, dict) and inner else ""
+    if schema.get("type") == "array":
+        return f"list of {known}" if known else "list"
+    if schema.get("type") == "object":
+        return f"{known} by name" if known else "object"
+    kind = str(schema.get("type", "anything"))
+    return {"integer": "whole number", "boolean": "true or false"}.get(kind, kind)

@@ -59,6 +59,8 @@ from breakeven.wire.stream_setup import (
     StreamConfig,
     StreamList,
     SummaryAnswer,
+    TrailAnswer,
+    TrailQuery,
 )
 
 MEGABYTE = 1 << 20
@@ -116,7 +118,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         handler=arrival_handlers.arrival,
         roles=("watch",),
         answer=ArrivalAnswer,
-        statuses=(404,),
+        statuses=(404, 410),
     ),
     ServiceRoute(
         method="POST",
@@ -211,7 +213,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         roles=("label",),
         body=LeaseCall,
         answer=Request,
-        statuses=(404, 409, 415, 422),
+        statuses=(404, 409, 410, 415, 422),
         empty_body=True,
     ),
     ServiceRoute(
@@ -222,7 +224,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         roles=("label",),
         body=NoBody,
         answer=StandingAnswer,
-        statuses=(404, 415),
+        statuses=(404, 410, 415),
         empty_body=True,
     ),
     ServiceRoute(
@@ -359,6 +361,16 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
         query=DeleteQuery,
         success=204,
         statuses=(404,),
+    ),
+    ServiceRoute(
+        method="GET",
+        path="/v1/trail",
+        summary="Who added and revoked tokens, and said what people may do.",
+        handler=stream_handlers.trail,
+        roles=("administer",),
+        query=TrailQuery,
+        answer=TrailAnswer,
+        statuses=(422,),
     ),
     ServiceRoute(
         method="GET",

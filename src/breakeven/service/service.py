@@ -53,6 +53,8 @@ class Service:
     async def start(self) -> None:
         """Begin to serve; streams are read meanwhile."""
         loop = asyncio.get_running_loop()
+        if await asyncio.to_thread(lambda: self.store.uncompacted):  # the service died over it
+            await asyncio.to_thread(self.store.compact)
         self._writer = Writer(self.store, loop.call_soon_threadsafe)
         for stored in self.store.streams():
             self._enter(stored)

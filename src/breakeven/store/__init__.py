@@ -6,6 +6,7 @@ pass.
 """
 
 from breakeven.errors.storing import (
+    MissingStore,
     SecondWriter,
     StoreError,
     StoreFailed,
@@ -15,6 +16,7 @@ from breakeven.errors.storing import (
 )
 from breakeven.store.opening import open_store
 from breakeven.store.port import (
+    AccessChange,
     LogEntry,
     Store,
     StoredPerson,
@@ -27,7 +29,9 @@ from breakeven.store.sqlite import SqliteStore
 from breakeven.store.writer import Writer
 
 __all__ = [
+    "AccessChange",
     "LogEntry",
+    "MissingStore",
     "SecondWriter",
     "SqliteStore",
     "Store",

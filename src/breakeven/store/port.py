@@ -5,7 +5,8 @@ any thread. A writing verb returns once its change is on disk, and a refused one
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Protocol
+from hashlib import blake2b
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -15,6 +16,9 @@ from breakeven.errors.storing import SecondWriter, UnknownStream
 ARRIVAL = "Arrived"  # the kind of entry whose ids count once for ever
 LARGEST_SEQ, LARGEST_TIME = 2**53, 1e12  # within which a number is surely one that can be stored
 PLAIN_LENGTH = 100  # up to which text surely is
+MARK_SIZE = 16  # bytes, of what is kept of an id that was erased
+
+AccessVerb = Literal["add token", "revoke token", "add person", "remove person"]
 
 
 class LogEntry(Struct, frozen=True, gc=False):
@@ -84,6 +88,21 @@ class StoredPerson(Struct, frozen=True):
     name: str
     roles: str
     streams: str | None = None
+
+
+class AccessChange(Struct, frozen=True):
+    """Who changed what somebody may do, and when; numbers go on from 1.
+
+    `about` is the name of whoever holds the token, or of the person; `detail` says what they may do, without
+    any secret.
+    """
+
+    number: int
+    at: float
+    by: str
+    verb: AccessVerb
+    about: str
+    detail: str = ""
 
 
 FirstEntries = Callable[[int], Sequence[LogEntry]]
@@ -165,13 +184,21 @@ class Store(Protocol):
     def drop_snapshots(self, stream: int, *, keep: int) -> int:
         """Drop all but the latest `keep` snapshots of a stream, and say how many went."""
 
-    def rewrite(self, stream: int, entries: Sequence[LogEntry]) -> None:
+    def rewrite(self, stream: int, entries: Sequence[LogEntry], marks: Collection[bytes] = ()) -> None:
         """Put these in the place of the entries with their numbers, and drop all snapshots of the stream.
 
-        This is how content is erased, and the only way in which an entry ever changes.
+        This is how content is erased, and the only way in which an entry ever changes. `marks` are those of
+        the ids that go, as `mark_of` makes them.
         """
 
-    def add_token(self, token: StoredToken) -> None:
+    def erased(self, stream: int) -> frozenset[bytes]:
+        """The marks of all ids that were erased from a stream."""
+
+    @property
+    def uncompacted(self) -> bool:
+        """Whether something was dropped or rewritten, and `compact` did not come to its end since."""
+
+    def add_token(self, token: StoredToken, *, by: str) -> None:
         """Keep a token; an id that is taken is refused with `DuplicateId`."""
 
     def tokens(self) -> list[StoredToken]:
@@ -180,7 +207,7 @@ class Store(Protocol):
     def token(self, id: str) -> StoredToken | None:
         """The token with this id; None where there is none."""
 
-    def revoke_token(self, id: str, at: float) -> bool:
+    def revoke_token(self, id: str, at: float, *, by: str) -> bool:
         """Say that a token is good no more; whether there is one with this id."""
 
     def add_session(self, session: StoredSession) -> None:
@@ -195,7 +222,7 @@ class Store(Protocol):
     def end_sessions(self, before: float) -> int:
         """Forget all sessions that expire before a time, and say how many."""
 
-    def keep_person(self, person: StoredPerson) -> None:
+    def keep_person(self, person: StoredPerson, at: float, *, by: str) -> None:
         """Keep what somebody may do; what was kept of that name is replaced."""
 
     def people(self) -> list[StoredPerson]:
@@ -204,8 +231,14 @@ class Store(Protocol):
     def person(self, name: str) -> StoredPerson | None:
         """The person of this name; None where there is none."""
 
-    def drop_person(self, name: str) -> bool:
+    def drop_person(self, name: str, at: float, *, by: str) -> bool:
         """Forget a person; whether there was one."""
+
+    def trail(self) -> list[AccessChange]:
+        """Who added and revoked tokens, and said what people may do; the first change first.
+
+        A change and its line in the trail are on disk together.
+        """
 
     def compact(self) -> None:
         """Give back the space of what was dropped or rewritten, and leave no trace of it in the files."""
@@ -263,6 +296,26 @@ def check_name(field: str, text: str) -> str:
     if "\0" in expect.name_of(field, text):
         expect.refuse(field, "text without the character U+0000", text)
     return text
+
+
+def mark_of(store_id: str, id: str) -> bytes:
+    """What is kept of an id that was erased: a digest that is another in every store.
+
+    >>> len(mark_of("b0" * 16, "Anna")), mark_of("b0" * 16, "Anna") == mark_of("b1" * 16, "Anna")
+    (16, False)
+    """
+    name = id.encode(errors="surrogatepass")
+    return blake2b(name, digest_size=MARK_SIZE, key=store_id.encode(), person=b"erased").digest()
+
+
+def rights_of(one: StoredToken | StoredPerson) -> str:
+    """What somebody may do, in words for the trail.
+
+    >>> rights_of(StoredPerson("ann", "label watch", "clinic"))
+    'label, watch; streams: clinic'
+    """
+    streams = "all" if one.streams is None else ", ".join(one.streams.split())
+    return f"{', '.join(one.roles.split())}; streams: {streams}"
 
 
 def numbered(entries: Iterable[LogEntry], lasts: dict[int, int]) -> dict[int, int]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import BreakevenError, how_to_install
 from breakeven.errors.addresses import without_password
-from breakeven.errors.storing import StoreError, StoreFailed, WrongStore
+from breakeven.errors.storing import MissingStore, StoreError, StoreFailed
 from breakeven.store.lock import held
 from breakeven.store.port import LogEntry
 from breakeven.store.schema import Dialect
@@ -75,7 +75,8 @@ class PostgresStore(SqlStore):
         if access == "create" and self.version() == 0:
             self.upgrade()
         if self.version() == 0:
-            raise WrongStore(f"{self.name}: expected a store of breakeven, got a database without its tables")
+            words = "expected a store of breakeven, got a database without its tables"
+            raise MissingStore(f"{self.name}: {words}")
         if access != "upgrade":
             self.check_version()
         if self._writes:
@@ -191,7 +192,7 @@ class PostgresStore(SqlStore):
 
     # -- keeping house -----------------------------------------------------------------------------
 
-    def compact(self) -> None:
+    def _compact(self) -> None:
         """Write the tables of entries and snapshots anew, without what was dropped or rewritten."""
         with self._turn:
             connection = self._locked()

@@ -46,7 +46,12 @@ FINDING_ENTRIES = (
     "CREATE INDEX about ON entry (stream, id, seq) WHERE kind <> 'Arrived' AND id IS NOT NULL",
     f"CREATE INDEX beside ON entry (stream, seq) WHERE {NO_LEARNERS_KIND}",
 )
-SCHEMA_STEPS = (THE_LOG, WHO_MAY_DO_WHAT, FINDING_ENTRIES)
+WHAT_WAS_DONE = (
+    "CREATE TABLE trail (number {whole} PRIMARY KEY, at {real} NOT NULL, by text NOT NULL, "
+    "verb text NOT NULL, about text NOT NULL, detail text NOT NULL)",
+    "CREATE TABLE erased (stream {whole} NOT NULL, mark {blob} NOT NULL, PRIMARY KEY (stream, mark)){by_key}",
+)
+SCHEMA_STEPS = (THE_LOG, WHO_MAY_DO_WHAT, FINDING_ENTRIES, WHAT_WAS_DONE)
 SCHEMA_VERSION = len(SCHEMA_STEPS)
 
 
@@ -61,7 +66,7 @@ def check_version(name: str, address: str, found: int) -> None:
 
     >>> check_version("clinic.db", "sqlite:///clinic.db", 1)
     Traceback (most recent call last):
-    breakeven.errors.storing.WrongStore: clinic.db: expected version 3, got the older version 1; \
+    breakeven.errors.storing.WrongStore: clinic.db: expected version 4, got the older version 1; \
 run `breakeven store upgrade --store sqlite:///clinic.db`
     """
     if found < SCHEMA_VERSION:

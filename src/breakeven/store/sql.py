@@ -3,7 +3,7 @@
 A subclass says how a connection is made, what a transaction is, how rows are added, and what its errors mean.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
@@ -12,14 +12,12 @@ from uuid import uuid4
 
 from breakeven.errors import DuplicateId, WrongEvent, expect
 from breakeven.errors.storing import StoreError, WrongStore
+from breakeven.store.access_tables import Row, SqlAccess
 from breakeven.store.port import (
     FirstEntries,
     LogEntry,
-    StoredPerson,
-    StoredSession,
     StoredSnapshot,
     StoredStream,
-    StoredToken,
     check_entries,
     check_name,
     numbered,
@@ -32,15 +30,13 @@ ENTRIES_A_PAGE = 1000
 IDS_AT_ONCE = 500  # in one statement
 ENTRY_FIELDS = "stream, seq, at, by, kind, id, body"
 HIGHEST_NUMBER = "highest_stream"  # of a stream, in meta
-TOKEN_FIELDS = "id, name, hash, roles, streams, created, expires, used, revoked"
-Row = tuple[Any, ...]
+UNCOMPACTED = "uncompacted"  # in meta, as long as files may hold what was dropped or rewritten
 
 
-class SqlStore(ABC):
+class SqlStore(SqlAccess):
     """What SQLite and PostgreSQL have in common."""
 
     dialect: Dialect
-    slot = "?"  # what stands for a value in a statement
     by_index = ""  # how to say which index to use, where the database would take the whole log instead
 
     def __init__(self, name: str, address: str) -> None:
@@ -54,10 +50,6 @@ class SqlStore(ABC):
         return self.address
 
     # -- for subclasses ----------------------------------------------------------------------------
-
-    @abstractmethod
-    def _reading(self) -> AbstractContextManager[Any]:
-        """A connection that nobody else uses meanwhile."""
 
     @abstractmethod
     def _transaction(self) -> AbstractContextManager[Any]:
@@ -76,8 +68,8 @@ class SqlStore(ABC):
         """The rule of the tables that an error speaks of: "number", "arrival", "stream", or None."""
 
     @abstractmethod
-    def compact(self) -> None:
-        """Give back free space, and leave no trace of what was dropped or rewritten."""
+    def _compact(self) -> None:
+        """Write the files anew, without what was dropped or rewritten."""
 
     @abstractmethod
     def rest(self) -> None:
@@ -160,7 +152,7 @@ class SqlStore(ABC):
         check_name("name", name)
         with self._writing({"stream": lambda: _taken_name(name)}) as connection:
             number = self._highest_number(connection) + 1
-            self._remember_number(connection, number)
+            self._remember(connection, HIGHEST_NUMBER, str(number))
             made = StoredStream(number, name, config, expect.finite("at", at))
             fields = (made.number, made.name, made.config, made.created)
             self._run(connection, "INSERT INTO stream VALUES (?, ?, ?, ?, NULL)", *fields)
@@ -178,9 +170,9 @@ class SqlStore(ABC):
         kept = self._rows(connection, "SELECT value FROM meta WHERE key = ?", HIGHEST_NUMBER)
         return max(int(highest), *(int(value) for (value,) in kept), 0)
 
-    def _remember_number(self, connection: Any, number: int) -> None:
-        self._run(connection, "DELETE FROM meta WHERE key = ?", HIGHEST_NUMBER)
-        self._run(connection, "INSERT INTO meta VALUES (?, ?)", HIGHEST_NUMBER, str(number))
+    def _remember(self, connection: Any, key: str, value: str) -> None:
+        self._run(connection, "DELETE FROM meta WHERE key = ?", key)
+        self._run(connection, "INSERT INTO meta VALUES (?, ?)", key, value)
 
     def close_stream(self, stream: int, at: float) -> None:
         """Say that a stream takes no more entries."""
@@ -195,9 +187,11 @@ class SqlStore(ABC):
     def drop_stream(self, stream: int) -> None:
         """Remove a stream with all its entries and snapshots."""
         with self._writing() as connection:
-            self._remember_number(connection, self._highest_number(connection))
+            self._remember(connection, HIGHEST_NUMBER, str(self._highest_number(connection)))
             self._run(connection, "DELETE FROM entry WHERE stream = ?", stream)
             self._run(connection, "DELETE FROM snapshot WHERE stream = ?", stream)
+            self._run(connection, "DELETE FROM erased WHERE stream = ?", stream)
+            self._remember(connection, UNCOMPACTED, "1")
             if self._run(connection, "DELETE FROM stream WHERE number = ?", stream).rowcount != 1:
                 raise unknown_stream(stream)
             self._lasts.pop(stream, None)
@@ -304,7 +298,7 @@ class SqlStore(ABC):
         with self._reading() as connection:
             return [LogEntry(*row) for row in self._rows(connection, sql, stream)]
 
-    def rewrite(self, stream: int, entries: Sequence[LogEntry]) -> None:
+    def rewrite(self, stream: int, entries: Sequence[LogEntry], marks: Collection[bytes] = ()) -> None:
         """Put these in the place of others, and drop all snapshots of the stream."""
         change = "UPDATE entry SET at = ?, by = ?, kind = ?, id = ?, body = ? WHERE stream = ? AND seq = ?"
         check_entries(entries)
@@ -314,6 +308,28 @@ class SqlStore(ABC):
                 if self._run(connection, change, *fields).rowcount != 1:
                     raise WrongEvent(f"entry: expected one that is there, got number {one.seq}")
             self._run(connection, "DELETE FROM snapshot WHERE stream = ?", stream)
+            for mark in marks:
+                self._run(connection, "DELETE FROM erased WHERE stream = ? AND mark = ?", stream, mark)
+                self._run(connection, "INSERT INTO erased VALUES (?, ?)", stream, mark)
+            self._remember(connection, UNCOMPACTED, "1")
+
+    def erased(self, stream: int) -> frozenset[bytes]:
+        """The marks of all ids that were erased from a stream."""
+        with self._reading() as connection:
+            rows = self._rows(connection, "SELECT mark FROM erased WHERE stream = ?", stream)
+        return frozenset(bytes(mark) for (mark,) in rows)
+
+    @property
+    def uncompacted(self) -> bool:
+        """Whether files may hold what was dropped or rewritten."""
+        with self._reading() as connection:
+            return bool(self._rows(connection, "SELECT 1 FROM meta WHERE key = ?", UNCOMPACTED))
+
+    def compact(self) -> None:
+        """Give back free space, and leave no trace of what was dropped or rewritten."""
+        self._compact()
+        with self._writing() as connection:
+            self._run(connection, "DELETE FROM meta WHERE key = ?", UNCOMPACTED)
 
     # -- snapshots ---------------------------------------------------------------------------------
 
@@ -349,90 +365,6 @@ class SqlStore(ABC):
                 self._run(connection, "DELETE FROM snapshot WHERE stream = ? AND seq = ?", stream, seq)
         return len(old)
 
-    # -- tokens ------------------------------------------------------------------------------------
-
-    def add_token(self, token: StoredToken) -> None:
-        """Keep a token."""
-        check_name("name", token.name)
-        fields = (
-            token.id, token.name, token.hash, token.roles, token.streams, token.created, token.expires,
-            token.used, token.revoked,
-        )  # fmt: skip
-        with self._writing() as connection:
-            if self._rows(connection, "SELECT 1 FROM token WHERE id = ?", token.id):
-                raise DuplicateId(f"token: expected an id that no token has, got {expect.shown(token.id)}")
-            sql = f"INSERT INTO token ({TOKEN_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            self._run(connection, sql, *fields)
-
-    def tokens(self) -> list[StoredToken]:
-        """All tokens."""
-        with self._reading() as connection:
-            rows = self._rows(connection, f"SELECT {TOKEN_FIELDS} FROM token ORDER BY created, id")
-        return [StoredToken(*row) for row in rows]
-
-    def token(self, id: str) -> StoredToken | None:
-        """The token with this id."""
-        with self._reading() as connection:
-            rows = self._rows(connection, f"SELECT {TOKEN_FIELDS} FROM token WHERE id = ?", id)
-        return StoredToken(*rows[0]) if rows else None
-
-    def revoke_token(self, id: str, at: float) -> bool:
-        """Say that a token is good no more."""
-        sql = "UPDATE token SET revoked = coalesce(revoked, ?) WHERE id = ?"
-        with self._writing() as connection:
-            return bool(self._run(connection, sql, expect.finite("at", at), id).rowcount)
-
-    # -- sessions ----------------------------------------------------------------------------------
-
-    def add_session(self, session: StoredSession) -> None:
-        """Keep a session."""
-        sql = "INSERT INTO session (hash, token, expires) VALUES (?, ?, ?)"
-        with self._writing() as connection:
-            self._run(connection, sql, session.hash, session.token, expect.finite("expires", session.expires))
-
-    def session(self, hash: bytes) -> StoredSession | None:
-        """The session with this digest."""
-        with self._reading() as connection:
-            rows = self._rows(connection, "SELECT hash, token, expires FROM session WHERE hash = ?", hash)
-        return StoredSession(*rows[0]) if rows else None
-
-    def end_session(self, hash: bytes) -> None:
-        """Forget a session."""
-        with self._writing() as connection:
-            self._run(connection, "DELETE FROM session WHERE hash = ?", hash)
-
-    def end_sessions(self, before: float) -> int:
-        """Forget all sessions that expire before a time."""
-        with self._writing() as connection:
-            return int(self._run(connection, "DELETE FROM session WHERE expires < ?", before).rowcount)
-
-    # -- people ------------------------------------------------------------------------------------
-
-    def keep_person(self, person: StoredPerson) -> None:
-        """Keep what somebody may do."""
-        check_name("name", person.name)
-        with self._writing() as connection:
-            self._run(connection, "DELETE FROM person WHERE name = ?", person.name)
-            sql = "INSERT INTO person (name, roles, streams) VALUES (?, ?, ?)"
-            self._run(connection, sql, person.name, person.roles, person.streams)
-
-    def people(self) -> list[StoredPerson]:
-        """Everybody, by name."""
-        with self._reading() as connection:
-            rows = self._rows(connection, "SELECT name, roles, streams FROM person")
-        return sorted((StoredPerson(*row) for row in rows), key=lambda one: one.name)
-
-    def person(self, name: str) -> StoredPerson | None:
-        """The person of this name."""
-        with self._reading() as connection:
-            rows = self._rows(connection, "SELECT name, roles, streams FROM person WHERE name = ?", name)
-        return StoredPerson(*rows[0]) if rows else None
-
-    def drop_person(self, name: str) -> bool:
-        """Forget a person."""
-        with self._writing() as connection:
-            return bool(self._run(connection, "DELETE FROM person WHERE name = ?", name).rowcount)
-
     # -- statements --------------------------------------------------------------------------------
 
     @contextmanager
@@ -452,13 +384,6 @@ class SqlStore(ABC):
     def _last(self, connection: Any, stream: int) -> int:
         ((seq,),) = self._rows(connection, "SELECT coalesce(max(seq), 0) FROM entry WHERE stream = ?", stream)
         return int(seq)
-
-    def _rows(self, connection: Any, sql: str, *values: object) -> list[Row]:
-        rows: list[Row] = self._run(connection, sql, *values).fetchall()
-        return rows
-
-    def _run(self, connection: Any, sql: str, *values: object) -> Any:
-        return connection.execute(sql.replace("?", self.slot), values)
 
 
 def _stream(row: Row) -> StoredStream:

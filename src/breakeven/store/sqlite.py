@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from breakeven.errors.addresses import SQLITE
-from breakeven.errors.storing import StoreError, StoreFailed, WrongStore
+from breakeven.errors.storing import MissingStore, StoreError, StoreFailed, WrongStore
 from breakeven.store.lock import OWNER_ALONE, FileLock
 from breakeven.store.port import LogEntry
 from breakeven.store.schema import Dialect
@@ -69,7 +69,7 @@ class SqliteStore(SqlStore):
 
     def _open(self, access: OpenFor) -> None:
         if access != "create" and not self.path.is_file():
-            raise WrongStore(f"{self.name}: expected a store, got no file of that name")
+            raise MissingStore(f"{self.name}: expected a store, got no file of that name")
         if access != "read":
             with self._telling_of_files():
                 if access != "tokens":
@@ -79,7 +79,7 @@ class SqliteStore(SqlStore):
             if access == "create" and self.version() == 0:
                 self.upgrade()
         if self.version() == 0:
-            raise WrongStore(f"{self.name}: expected a store of breakeven, got an empty file")
+            raise MissingStore(f"{self.name}: expected a store of breakeven, got an empty file")
         if access != "upgrade":
             self.check_version()
         if access != "read":
@@ -221,7 +221,7 @@ class SqliteStore(SqlStore):
             return [str(error)]
         return [str(line) for (line,) in rows if line != "ok"]
 
-    def compact(self) -> None:
+    def _compact(self) -> None:
         """Write the file anew without free pages, and cut the log beside it."""
         with self._turn:
             with self._telling() as connection:

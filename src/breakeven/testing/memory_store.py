@@ -10,6 +10,8 @@ from breakeven.errors import DuplicateId, WrongEvent
 from breakeven.folding import EVENT_KINDS
 from breakeven.store.port import (
     ARRIVAL,
+    AccessChange,
+    AccessVerb,
     FirstEntries,
     LogEntry,
     StoredPerson,
@@ -20,6 +22,7 @@ from breakeven.store.port import (
     check_entry,
     check_name,
     numbered,
+    rights_of,
     unknown_stream,
 )
 
@@ -41,6 +44,9 @@ class MemoryStore:
         self._tokens: dict[str, StoredToken] = {}
         self._sessions: dict[bytes, StoredSession] = {}
         self._people: dict[str, StoredPerson] = {}
+        self._trail: list[AccessChange] = []
+        self._erased: dict[int, frozenset[bytes]] = {}
+        self.uncompacted = False
 
     def streams(self) -> list[StoredStream]:
         """All streams."""
@@ -83,6 +89,8 @@ class MemoryStore:
             self._fail()
             self._known(stream)
             del self._streams[stream], self._logs[stream], self._snapshots[stream]
+            self._erased.pop(stream, None)
+            self.uncompacted = True
 
     def append(self, entries: Sequence[LogEntry]) -> None:
         """Add entries to the end of their logs."""
@@ -169,7 +177,7 @@ class MemoryStore:
                 del self._snapshots[stream][seq]
         return len(old)
 
-    def rewrite(self, stream: int, entries: Sequence[LogEntry]) -> None:
+    def rewrite(self, stream: int, entries: Sequence[LogEntry], marks: Collection[bytes] = ()) -> None:
         """Put these in the place of others, and drop all snapshots of the stream."""
         with self._turn:
             self._fail()
@@ -180,14 +188,21 @@ class MemoryStore:
                     raise WrongEvent(f"entry: expected one that is there, got number {one.seq}")
                 log[one.seq - 1] = one
             self._logs[stream], self._snapshots[stream] = log, {}
+            self._erased[stream] = self.erased(stream) | frozenset(marks)
+            self.uncompacted = True
 
-    def add_token(self, token: StoredToken) -> None:
+    def erased(self, stream: int) -> frozenset[bytes]:
+        """The marks of all ids that were erased from a stream."""
+        return self._erased.get(stream, frozenset())
+
+    def add_token(self, token: StoredToken, *, by: str) -> None:
         """Keep a token."""
         with self._turn:
             self._fail()
             check_name("name", token.name)
             if token.id in self._tokens:
                 raise DuplicateId(f"token: expected an id that no token has, got {token.id!r}")
+            self._note(token.created, by, "add token", token.name, f"{token.id}: {rights_of(token)}")
             self._tokens[token.id] = token
 
     def tokens(self) -> list[StoredToken]:
@@ -198,20 +213,22 @@ class MemoryStore:
         """The token with this id."""
         return self._tokens.get(id)
 
-    def revoke_token(self, id: str, at: float) -> bool:
+    def revoke_token(self, id: str, at: float, *, by: str) -> bool:
         """Say that a token is good no more."""
         with self._turn:
             self._fail()
             found = self._tokens.get(id)
             if found is not None and found.revoked is None:
+                self._note(at, by, "revoke token", found.name, id)
                 self._tokens[id] = replace(found, revoked=at)
             return found is not None
 
-    def keep_person(self, person: StoredPerson) -> None:
+    def keep_person(self, person: StoredPerson, at: float, *, by: str) -> None:
         """Keep what somebody may do."""
         check_name("name", person.name)
         with self._turn:
             self._fail()
+            self._note(at, by, "add person", person.name, rights_of(person))
             self._people[person.name] = person
 
     def people(self) -> list[StoredPerson]:
@@ -222,11 +239,23 @@ class MemoryStore:
         """The person of this name."""
         return self._people.get(name)
 
-    def drop_person(self, name: str) -> bool:
+    def drop_person(self, name: str, at: float, *, by: str) -> bool:
         """Forget a person."""
         with self._turn:
             self._fail()
-            return self._people.pop(name, None) is not None
+            if name not in self._people:
+                return False
+            self._note(at, by, "remove person", name, "")
+            del self._people[name]
+        return True
+
+    def trail(self) -> list[AccessChange]:
+        """Who changed what somebody may do."""
+        return list(self._trail)
+
+    def _note(self, at: float, by: str, verb: AccessVerb, about: str, detail: str) -> None:
+        check_name("by", by)
+        self._trail.append(AccessChange(len(self._trail) + 1, at, by, verb, about, detail))
 
     def add_session(self, session: StoredSession) -> None:
         """Keep a session."""
@@ -255,6 +284,7 @@ class MemoryStore:
 
     def compact(self) -> None:
         """Nothing to give back."""
+        self.uncompacted = False
 
     def rest(self) -> None:
         """Nothing to do."""

@@ -9,6 +9,7 @@ from threading import Thread
 
 from breakeven.errors import BreakevenError, DuplicateId, InvalidInput, WrongEvent
 from breakeven.store import (
+    AccessChange,
     LogEntry,
     SecondWriter,
     Store,
@@ -20,6 +21,7 @@ from breakeven.store import (
     UnknownStream,
     Writer,
 )
+from breakeven.store.port import mark_of
 
 MakeStore = Callable[[], Store]
 """A function that makes a new, empty store for every check."""
@@ -243,13 +245,13 @@ def tokens_are_kept_and_revoked(store: Store) -> None:
     made = StoredToken("id1", "Ann", b"\x00hash\xff", "send label", None, 1.5, expires=9.5)
     other = StoredToken("id2", "Ben", b"hash", "watch", "clinic ward", 2.5)
     for one in (made, other):
-        store.add_token(one)
+        store.add_token(one, by="root")
     assert (store.tokens(), store.token("id1"), store.token("id3")) == ([made, other], made, None)
     with refusing(DuplicateId, "token: expected an id that no token has"):
-        store.add_token(made)
-    assert store.revoke_token("id1", 7.0)
-    assert store.revoke_token("id1", 8.0)
-    assert not store.revoke_token("id3", 7.0)
+        store.add_token(made, by="root")
+    assert store.revoke_token("id1", 7.0, by="root")
+    assert store.revoke_token("id1", 8.0, by="root")
+    assert not store.revoke_token("id3", 7.0, by="root")
     token = store.token("id1")
     assert token is not None
     assert token.revoked == 7.0
@@ -411,11 +413,51 @@ def people_are_kept_by_name(store: Store) -> None:
     """What somebody may do is replaced by what is said later."""
     ann, ben = StoredPerson("ann", "label watch", "clinic ward"), StoredPerson("ben", "administer")
     for one in (ben, StoredPerson("ann", "send"), ann):
-        store.keep_person(one)
+        store.keep_person(one, 1.0, by="root")
     assert store.people() == [ann, ben]
     assert (store.person("ann"), store.person("eve")) == (ann, None)
-    assert (store.drop_person("ben"), store.drop_person("ben")) == (True, False)
+    assert store.drop_person("ben", 2.0, by="root")
+    assert not store.drop_person("ben", 3.0, by="root")
     assert store.people() == [ann]
+
+
+@store_check
+def whoever_changes_what_somebody_may_do_is_in_the_trail(store: Store) -> None:
+    """Each change once, with who and when, and without secrets; what changes nothing is no change."""
+    made = StoredToken("id1", "Ann", b"hash", "send label", "clinic", 1.5)
+    store.add_token(made, by="root")
+    with refusing(DuplicateId, "token: expected an id that no token has"):
+        store.add_token(made, by="eve")
+    for at in (7.0, 8.0):
+        store.revoke_token("id1", at, by="ben")
+    store.keep_person(StoredPerson("cem", "watch"), 9.0, by="root")
+    store.drop_person("eve", 9.5, by="root")
+    store.drop_person("cem", 10.0, by="ben")
+    with refusing(InvalidInput, "by: expected"):
+        store.keep_person(StoredPerson("cem", "watch"), 11.0, by="")
+    assert store.people() == []
+    assert store.trail() == [
+        AccessChange(1, 1.5, "root", "add token", "Ann", "id1: send, label; streams: clinic"),
+        AccessChange(2, 7.0, "ben", "revoke token", "Ann", "id1"),
+        AccessChange(3, 9.0, "root", "add person", "cem", "watch; streams: all"),
+        AccessChange(4, 10.0, "ben", "remove person", "cem", ""),
+    ]
+
+
+@store_check
+def what_was_erased_is_known_by_its_mark(store: Store) -> None:
+    """In the stream that it was erased from, as long as there is one; and until `compact` there is work."""
+    stream, other = begun(store, 3), begun(store, 1, "other")
+    assert (store.erased(stream), store.uncompacted) == (frozenset(), False)
+    marks = frozenset(mark_of(store.id, id) for id in ("a", "b"))
+    for some in (marks, [mark_of(store.id, "a")]):
+        store.rewrite(stream, [entry(stream, 2, kind="Erased")], some)
+    assert (store.erased(stream), store.erased(other)) == (marks, frozenset())
+    assert store.uncompacted
+    store.compact()
+    assert (store.erased(stream), store.uncompacted) == (marks, False)
+    store.drop_stream(stream)
+    assert (store.erased(stream), store.uncompacted) == (frozenset(), True)
 
 
 # -- many at once --------------------------------------------------------------------------------------

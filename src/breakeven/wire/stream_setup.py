@@ -201,15 +201,40 @@ class SummaryAnswer(Struct, frozen=True, kw_only=True):
 
 
 class EraseCall(Struct, frozen=True, forbid_unknown_fields=True):
-    """The ids of whom to erase. Once erased they are unknown, and may arrive again as new."""
+    """The ids of whom to erase. Once erased they are never taken again: a call about one is answered 410."""
 
     ids: list[str]
 
 
 class ErasedAnswer(Struct, frozen=True):
-    """How many entries lost their content."""
+    """How many entries lost their content; 0 where all of it was erased before."""
 
     entries: int
+
+
+class TrailLine(Struct, frozen=True):
+    """Who changed what somebody may do, when, and what they may do since."""
+
+    number: int
+    at: str
+    by: str
+    verb: Literal["add token", "revoke token", "add person", "remove person"]
+    about: str
+    detail: str
+
+
+class TrailAnswer(Struct, frozen=True):
+    """Changes of tokens and people, the first one first; `next` is what `after` of the next page is."""
+
+    changes: list[TrailLine]
+    next: int | None
+
+
+class TrailQuery(Struct, frozen=True):
+    """Changes behind a number, at most so many."""
+
+    after: int = 0
+    limit: int = 100
 
 
 class Health(Struct, frozen=True):

@@ -8,7 +8,7 @@ time, the number of an arrival. It is endless, so that time does not matter, but
 world.
 """
 
-from functools import cached_property
+from functools import cache, cached_property
 from math import sqrt
 from typing import Literal, NamedTuple
 
@@ -20,7 +20,7 @@ Profile = Literal["none", "matern", "gauss", "additive"]
 
 NOISES = (0.01, 0.1, 0.5, 2.0)  # noise variance over the amplitude of f
 AMPLITUDES = (0.4, 2.0, 10.0, 50.0)  # of f, over the variance of labels: where the noise is known
-PAIRS = 100_000  # of points, times features, that are computed together
+PAIRS = 60_000  # of points, times kinds of members, that are computed together
 ALONE = 0.6  # share of an additive kernel in which every feature acts by itself
 NULL_PRIOR = 0.25  # that the features say nothing
 ALIKE, SHAPED, MOVING = 0, 1, 2  # axes: all alike; as fitted; as fitted with time among them
@@ -71,6 +71,7 @@ def all_members(families: int) -> list[Member]:
     return [NULL_MEMBER, *some]
 
 
+@cache
 def log_prior(member: Member) -> float:
     """How likely a member is before any label: a quarter for none of the features, else all alike.
 
@@ -93,7 +94,7 @@ class Frame(NamedTuple):
     scale: Array
     variation: Array  # variance of each feature over the arrivals seen, in this scale
     axes: Array  # m_j, a row for each family of axes
-    spent: tuple[float, ...] = (0.0,)  # how many labels' worth of freedom finding each row took
+    spent: tuple[float, ...] = (0.0,)  # degrees of freedom that finding each row took
 
     @property
     def features(self) -> float:
@@ -120,7 +121,7 @@ class Kernels:
             {(member.shape, member.axes) for member in members}
         )  # members that differ beside noise
         kind = {key: i for i, key in enumerate(kinds)}
-        self._kind = np.array([kind[member.shape, member.axes] for member in members])
+        self.kind = np.array([kind[member.shape, member.axes] for member in members])
         families = sorted({axes for _, axes in kinds})
         family = {axes: i for i, axes in enumerate(families)}
         self._axes = frame.axes.shape[1] - (MOVING not in families)  # time is last, and matters only to them
@@ -142,8 +143,8 @@ class Kernels:
         self._linear = np.array([[shape.linear] for shape in shapes])
         self._smooth = 1.0 - self._linear
         level = np.where(self._profile[:, None] == none, 0.0, self._smooth)
-        self._level = level[self._kind]  # k(x, x) of every member without its trend, and what that adds
-        self._steep = (self._linear * self._slopes[self._family])[self._kind]
+        self._level = level[self.kind]  # k(x, x) of every member without its trend, and what that adds
+        self._steep = (self._linear * self._slopes[self._family])[self.kind]
         self._near_of = [place for _, place, _ in (*matern, *additive)]
         near = [
             length if profile == "matern" else 2.0 * length for profile, _, length in (*matern, *additive)
@@ -180,15 +181,33 @@ class Kernels:
 
     def between(self, points: Array, others: Array) -> Array:
         """k between two sets of placed points: members × points × others."""
-        features, those = self._features(points)[:, :, None], self._features(others)[:, None, :]
-        count, axes = len(points), self._axes
-        found: Array = np.empty((len(self.noise), count, len(others)))
-        few = max(1, PAIRS // max(count * axes, 1))
+        features, those = self._features(points), self._features(others)
+        found: Array = np.empty((len(self._family), len(points), len(others)))
+        few = max(1, PAIRS // max(len(points) * len(found), 1))
         for start in range(0, len(others), few):
-            some = those[:, :, start : start + few]
-            pairs = self._pairs((features - some).reshape(axes, -1), (features * some).reshape(axes, -1))
-            found[:, :, start : start + few] = pairs.reshape(len(pairs), count, -1)[self._kind]
+            found[:, :, start : start + few] = self._block(features, those[:, start : start + few])
+        of_members: Array = found[self.kind]
+        return of_members
+
+    def among(self, points: Array) -> Array:
+        """k of placed points with each other: kinds of members × points × points.
+
+        Only on and below the diagonal: what lies above is not filled in, and is as good as anything.
+        """
+        features, count = self._features(points), len(points)
+        found: Array = np.empty((len(self._family), count, count))
+        few = max(1, PAIRS // max(count * len(found), 1))
+        for start in range(0, count, few):
+            block = self._block(features[:, start:], features[:, start : start + few])
+            found[:, start:, start : start + few] = block
         return found
+
+    def _block(self, features: Array, others: Array) -> Array:
+        """k between points given by their features: kinds × points × others."""
+        apart = features[:, :, None] - others[:, None, :]
+        products = features[:, :, None] * others[:, None, :]
+        pairs = self._pairs(apart.reshape(len(apart), -1), products.reshape(len(apart), -1))
+        return pairs.reshape(len(pairs), *apart.shape[1:])
 
     def _pairs(self, apart: Array, products: Array) -> Array:
         """k of pairs of placed points, by their differences and products: a row for each kind of member."""
@@ -232,7 +251,7 @@ class Kernels:
         np.exp(exponents, out=exponents)
         rows[:steps] *= polynomials
         (self._slopes * x).dot(features, out=trends)
-        column: Array = shares.dot(rows)[self._kind]
+        column: Array = shares.dot(rows)[self.kind]
         return column
 
     @cached_property

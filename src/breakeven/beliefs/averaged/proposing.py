@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from breakeven.beliefs.averaged.members import MOVING, NOISES, SHAPES, Frame, Member, all_members
-from breakeven.beliefs.averaged.posterior import KnownNoise, LabelScale, Posterior
+from breakeven.beliefs.averaged.posterior import Candidates, KnownNoise, LabelScale, inverse_factors
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.likelihood import minimise
 from breakeven.errors import expect
@@ -138,9 +138,9 @@ def _heaviest(
     most: int,
 ) -> list[Member]:
     """The members of most weight, in their order."""
-    posterior = Posterior(members, frame, places, ratios, known)
-    posterior.learn(y)
-    weights = posterior.weights.sum(axis=0)
+    candidates = Candidates(members, frame, places, ratios, known)
+    candidates.learn(y)
+    weights = candidates.weights.sum(axis=0)
     order = [int(i) for i in np.argsort(-weights, kind="stable")[:most] if weights[i] > LEAST_WEIGHT]
     return [members[i] for i in sorted(order)]
 
@@ -181,8 +181,11 @@ class AxesClimb:
         plain, tamed = LabelScale.of(y).targets(y[some])
         kurtosis = float(np.mean((plain - plain.mean()) ** 4)) / max(float(np.var(plain)) ** 2, 1e-300)
         self._target = tamed if kurtosis > 6.0 else plain
-        apart = places[some][:, None, :] - places[some][None, :, :]
-        self._squares = apart**2 / (2.0 * max(frame.features, 1e-12))
+        features = np.ascontiguousarray(places[some].T)
+        apart = features[:, :, None] - features[:, None, :]
+        apart *= apart
+        apart /= 2.0 * max(frame.features, 1e-12)
+        self._squares = apart.reshape(len(apart), -1)  # an axis each: of all pairs of points
 
     def one_apart(self, alike: Array, steps: int) -> tuple[float, Array]:
         """The best axes of which one is far shorter than all others, or shorter while these are long.
@@ -190,28 +193,24 @@ class AxesClimb:
         A climb from axes that are all alike does not find such: half-way there is worse than either end. Any
         axis may be the one, in either way, and each of these is as likely before any label.
         """
-        some = spread(len(self._target), SCREENED)
-        squares, target = self._squares[np.ix_(some, some)], self._target[some]
-        noise = np.exp(USUAL_NOISE) * self._ratios[some]
-        varying = np.flatnonzero(squares.any(axis=(0, 1)))
-        found = (inf, alike)
-        for longer, one in APART:
-            others = alike + longer
-            weights = np.exp(-2.0 * others)
-            together = np.einsum("ijk,k->ij", squares, weights)
-            for j in varying:
-                apart = squares[:, :, j] * (np.exp(-2.0 * one) - weights[j])
-                q = np.sqrt(5.0 * np.maximum(together + apart, 0.0))
-                K = (1.0 + q + q * q / 3.0) * np.exp(-q)
-                K.flat[:: len(some) + 1] += noise
-                at = others.copy()
-                at[j] = one
-                found = min(found, (_evidence(K, target)[0], at), key=_value)
-        value, axes = self.best(found[1], [found[1]], steps)
+        count, some = len(self._target), spread(len(self._target), SCREENED)
+        squares = self._squares.reshape(-1, count, count)[:, some[:, None], some].reshape(len(alike), -1)
+        varying = np.flatnonzero(squares.any(axis=1))
+        starts: Array = np.empty((len(APART), len(varying), len(alike)))
+        for these, (longer, one) in zip(starts, APART, strict=True):
+            these[:] = alike + longer
+            these[np.arange(len(varying)), varying] = one
+        starts = starts.reshape(-1, len(alike))
+        start = alike
+        if len(starts):
+            K = matern(np.exp(-2.0 * starts).dot(squares))[0].reshape(-1, len(some), len(some))
+            np.einsum("mii->mi", K)[:] += np.exp(USUAL_NOISE) * self._ratios[some]
+            start = starts[int(Evidence(K, self._target[some]).losses.argmin())]
+        value, axes = self.best(start, [start], steps)
         return value + log(len(APART) * max(len(varying), 1)), axes
 
     def best(self, usual: Array, starts: list[Array], steps: int) -> tuple[float, Array]:
-        """The best place that a climb from one of these log axes finds: its loss, and how long axes are."""
+        """The best place that a climb from one of these log axes finds: its loss, log axes and log noise."""
         bounds = np.array([[SHORTEST_AXIS, LONGEST_AXIS]] * len(usual) + [[LOWEST_NOISE, HIGHEST_NOISE]])
         usual = np.append(usual, USUAL_NOISE)
 
@@ -224,64 +223,79 @@ class AxesClimb:
         return value, at
 
     def spent(self, at: Array) -> float:
-        """How many degrees of freedom the axes took: each as far as the labels, not the prior, say its length.
+        """How many degrees of freedom these axes took: every one as far as labels, not the prior, say it.
 
-        With F the information that labels have about log axes, whose prior has a variance of 1, that is the
-        trace of F(F + 1)⁻¹. It is taken from some of the labels if there are many.
+        With F what the labels tell of log axes, whose prior has the variance 1, it is the trace of F/(F + 1).
+        Of many labels it is told from some.
         """
-        some = spread(len(self._target), SCREENED)
-        parts = self._squares[np.ix_(some, some)] * np.exp(-2.0 * at[:-1])
-        parts = parts[:, :, parts.any(axis=(0, 1))]
-        q = np.sqrt(5.0 * parts.sum(axis=2))
-        K = (1.0 + q + q * q / 3.0) * np.exp(-q)
-        K.flat[:: len(K) + 1] += np.exp(at[-1]) * self._ratios[some]
-        slopes = parts * ((5.0 / 3.0) * (1.0 + q) * np.exp(-q))[:, :, None]
-        inverse = np.linalg.inv(K)
-        ones = inverse.sum(axis=1)
-        P = inverse - np.multiply.outer(ones, ones) / ones.sum()
-        moved = np.einsum("ij,jka->aik", P, slopes, optimize=True)
-        traces = np.einsum("aii->a", moved)
-        information = np.einsum("aij,bji->ab", moved, moved, optimize=True)
-        information -= np.multiply.outer(traces, traces) / (len(some) - 1)
-        known = np.linalg.eigvalsh(information) * (0.5 * len(self._target) / len(some))
-        known = np.maximum(known, 0.0)
-        return float((known / (known + 1.0)).sum())
+        count, some = len(self._target), spread(len(self._target), SCREENED)
+        squares = self._squares.reshape(-1, count, count)[:, some[:, None], some]
+        parts = squares.reshape(len(squares), -1) * np.exp(-2.0 * at[:-1])[:, None]
+        K, slope = matern(parts.sum(axis=0))
+        K[:: len(some) + 1] += np.exp(at[-1]) * self._ratios[some]
+        half = inverse_factors(K.reshape(1, len(some), len(some)))[0][0]
+        ones = half.sum(axis=1) / np.linalg.norm(half.sum(axis=1))
+        half = half - np.multiply.outer(ones, ones.dot(half))  # the mean is left open
+        moved = np.matmul(half, np.matmul((parts * (-2.0 * slope)).reshape(squares.shape), half.T))
+        rows, traces = moved.reshape(len(moved), -1), np.einsum("aii->a", moved)
+        told = 0.5 * (rows.dot(rows.T) - np.multiply.outer(traces, traces) / (len(some) - 1))
+        told = np.maximum(np.linalg.eigvalsh(told) * (count / len(some)), 0.0)
+        return float((told / (told + 1.0)).sum())
 
     def loss(self, at: Array, usual: Array) -> tuple[float, Array]:
         """Minus the log evidence of log axes and a log noise, with their prior, and its gradient."""
-        parts = self._squares * np.exp(-2.0 * at[:-1])
-        q = sqrt(5.0) * np.sqrt(parts.sum(axis=2))
-        decay, noise = np.exp(-q), float(np.exp(at[-1]))
-        K = (1.0 + q + q * q / 3.0) * decay
-        K.flat[:: len(K) + 1] += noise * self._ratios
-        value, towards = _evidence(K, self._target)
-        slope = towards * (-5.0 / 6.0) * (1.0 + q) * decay
+        count, weights, noise = len(self._target), np.exp(-2.0 * at[:-1]), float(np.exp(at[-1]))
+        K, slope = matern(weights.dot(self._squares))
+        K[:: count + 1] += noise * self._ratios
+        evidence = Evidence(K.reshape(1, count, count), self._target)
+        towards = evidence.towards(0)
         pull = at - usual
         pull[-1] /= NOISE_WIDTH
-        gradient = np.append(
-            pull[:-1] - np.einsum("ij,ijk->k", slope, parts),
-            0.5 * noise * float(np.diag(towards) @ self._ratios) + pull[-1] / NOISE_WIDTH,
-        )
-        return value + 0.5 * float(pull @ pull), gradient
+        value = float(evidence.losses[0]) + 0.5 * float(pull.dot(pull))
+        slope *= towards.reshape(-1)
+        pull[:-1] -= weights * self._squares.dot(slope)
+        pull[-1] = 0.5 * noise * float(towards.diagonal().dot(self._ratios)) + pull[-1] / NOISE_WIDTH
+        return value, pull
 
 
 def _value(found: tuple[float, Array]) -> float:
     return found[0]
 
 
-def _evidence(K: Array, target: Array) -> tuple[float, Array]:
-    """Minus the log evidence of a covariance, mean and scale left open, and twice its slope in K."""
-    count = len(target)
-    _sign, logdet = np.linalg.slogdet(K)
-    inverse = np.linalg.inv(K)
-    ones = inverse.sum(axis=1)
-    certain = ones.sum()
-    P = inverse - np.multiply.outer(ones, ones) / certain
-    pulls = P @ target
-    quadratic = max(float(target @ pulls), 1e-300)
-    value = 0.5 * logdet + 0.5 * np.log(certain) + 0.5 * (count - 1) * np.log(quadratic)
-    towards: Array = P - (count - 1) / quadratic * np.multiply.outer(pulls, pulls)
-    return float(value), towards
+def matern(squares: Array) -> tuple[Array, Array]:
+    """The Matérn correlation of order 5/2 at squared distances, and its slope in these."""
+    q = np.sqrt(5.0 * squares)
+    decay = np.exp(-q)
+    slope = 1.0 + q
+    slope *= decay
+    K = q * q
+    K *= decay
+    K /= 3.0
+    K += slope
+    slope *= -5.0 / 6.0
+    return K, slope
+
+
+class Evidence:
+    """How likely some covariances make a target whose mean and scale are left open."""
+
+    def __init__(self, K: Array, target: Array) -> None:
+        self._halves, logs = inverse_factors(K)
+        self._both = np.matmul(self._halves, np.array([np.ones(len(target)), target]).T)
+        (self._certain, self._shared), (_, whole) = np.einsum("mia,mib->abm", self._both, self._both)
+        self._left = len(target) - 1
+        self._quadratic = np.maximum(whole - self._shared**2 / self._certain, 1e-300)
+        self.losses: Array = 0.5 * (logs + np.log(self._certain) + self._left * np.log(self._quadratic))
+
+    def towards(self, i: int) -> Array:
+        """Twice the slope of a loss in its covariance."""
+        half, certain = self._halves[i], self._certain[i]
+        ones, pulls = half.T.dot(self._both[i]).T
+        pulls -= self._shared[i] / certain * ones
+        inverse: Array = half.T.dot(half)
+        rows = np.array([ones / np.sqrt(certain), pulls * np.sqrt(self._left / self._quadratic[i])])
+        inverse -= rows.T.dot(rows)
+        return inverse
 
 
 # -- what a fit found, as plain data ---------------------------------------------------------------

@@ -6,6 +6,8 @@ worked out here, once, so that a decision only meets what is new: its own point.
 snapshot, and no label told depends on it.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from breakeven.beliefs.averaged.coming import Coming, ErrorsAhead
@@ -50,7 +52,7 @@ class Voices:
         self.coming = coming.part(self._which)
         places = np.vstack([self.posterior.places, coming.places])
         self._places = np.asfortranarray(places)  # features as rows are what kernels read
-        self._stakes()
+        vars(self).pop("ahead", None)
 
     @property
     def noise_stds(self) -> Array:
@@ -102,30 +104,43 @@ class Voices:
 
     # -- what labels save ----------------------------------------------------------------------------
 
-    def _stakes(self) -> None:
-        """What a unit of each member's scale means in errors: here, and at each arrival kept."""
-        posterior, coming, first = self.posterior, self.coming, self._tamed
-        counts = self.weights * self._stds
-        degrees = posterior.degrees[self.who].tolist()
+    @cached_property
+    def _scales(self) -> Array:
+        """What a unit of each member's scale means in errors."""
+        scales: Array = np.zeros(len(self._noise))
+        np.add.at(scales, self.who, self._errors)
+        return scales
+
+    @cached_property
+    def _errors(self) -> Array:
+        """What each component adds to the expected error where its targets are labels, by a unit of scale."""
+        degrees = self.posterior.degrees[self.who].tolist()
         usual = np.array([unit_error(one, self._level) for one in degrees]) * self._units
-        self._scales = np.bincount(self.who, counts * usual, len(self._noise))
+        errors: Array = self.weights * self._stds * usual
+        return errors
+
+    @cached_property
+    def ahead(self) -> ErrorsAhead:
+        """What is at stake at each arrival kept; worked out when a rule first asks."""
+        posterior, coming, first = self.posterior, self.coming, self._tamed
         rates = np.zeros((len(self._noise), len(coming.places)))
-        rates[self.who[:first]] = (counts * usual)[:first, None]
+        rates[self.who[:first]] = self._errors[:first, None]
         who = self.who[first:]
         if len(who):
             means = np.matmul(coming.k, posterior.pulls[TAMED, :, :, None])[who, :, 0]
             means += posterior.means[TAMED, who][:, None]
             spread = self._stds[first:, None] * np.sqrt(coming.variance[who] + self._noise[who][:, None])
-            rates[who] += self._tamed_rates(means, spread) * counts[first:, None]
-        self.ahead = ErrorsAhead.of(rates, coming.variance, self._noise)
+            counts = (self.weights * self._stds)[first:, None]
+            rates[who] += self._tamed_rates(means, spread) * counts
+        return ErrorsAhead.of(rates, coming.variance, self._noise)
 
     def _tamed_rates(self, means: Array, spreads: Array) -> Array:
         """The expected error of a tamed component, in label units, over its spread."""
         scale = self.posterior.scale
-        nodes = self._nodes[self._tamed :, None]
-        values = scale.tamed(means[..., None] + spreads[..., None] * nodes)
-        middle = np.array([np.interp(self._level, NODE_LEVELS, one) for one in self._nodes[self._tamed :]])[:, None]
-        apart = values - scale.tamed(means + spreads * middle)[..., None]
+        tamed = self._nodes[self._tamed :]
+        middles = np.array([np.interp(self._level, NODE_LEVELS, one) for one in tamed])
+        values = scale.tamed(means[..., None] + spreads[..., None] * tamed[:, None])
+        apart = values - scale.tamed(means + spreads * middles[:, None])[..., None]
         errors = counted(apart, self._level) @ NODE_WEIGHTS
         rates: Array = errors / np.maximum(spreads, 1e-300)
         return rates

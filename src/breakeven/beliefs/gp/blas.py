@@ -15,7 +15,7 @@ THREADED = 8_000  # entries of a matrix or vector below which OpenBLAS never sta
 
 _ROUTINES = {
     "blas": ("daxpy", "ddot", "dgemm", "dgemv", "dger", "dscal", "dsymv", "dtpsv", "dtrsm"),
-    "lapack": ("dpotrf", "dpotri", "dpotrs", "dtpttr", "dtrttp", "dtrtrs"),
+    "lapack": ("dpotrf", "dpotri", "dpotrs", "dtpttr", "dtrtri", "dtrttp", "dtrtrs"),
 }
 
 

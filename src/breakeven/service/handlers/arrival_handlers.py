@@ -57,6 +57,8 @@ def decide_one(live: LiveStream, now: Folded, arrival: Arrival) -> tuple[Decisio
         entry = live.store.find(live.number, id) if id is not None and id in live.seen else None
         if entry is not None:
             return again(learner, entry, point, cost, arrival.force), entry.seq
+        if id is not None:
+            live.check_not_erased(id)
         live.check_room(now)
     return learner.decide(point, cost=cost, id=id, force=arrival.force), None
 
@@ -86,6 +88,7 @@ def decide_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[
     new = [i for i, id in enumerate(ids) if id not in past] if past else range(len(ids))
     coming = sum(find(ids[i]) is None for i in new)
     if coming:
+        live.check_not_erased(*ids)
         live.check_room(now, coming)
     fresh = [given[i] for i in new]
     decided = learner.decide_many(

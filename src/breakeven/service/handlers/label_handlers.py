@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from breakeven.errors import BreakevenError, InvalidInput, expect
-from breakeven.errors.serving import HeldByAnother, Malformed, TooLarge, WrongMedia
+from breakeven.errors.serving import ErasedId, HeldByAnother, Malformed, TooLarge, WrongMedia
 from breakeven.service.calls import CSV_MEDIA, JSON_MEDIA, LINES_MEDIA, Call, Raw
 from breakeven.service.handlers.arrival_handlers import point_at
 from breakeven.service.handlers.desk_handlers import check_free, label_of, tell
@@ -35,9 +35,10 @@ async def labels(call: Call) -> LabelResults:
 
     def result(now: Folded, place: int, one: LabelLine, seen: dict[str, float]) -> LabelResult:
         try:
+            live.check_not_erased(one.id)
             if check:
                 check_free(live, now, one.id, call.by)
-        except HeldByAnother as error:
+        except (ErasedId, HeldByAnother) as error:
             return LabelResult(place, one.id, "refused", str(error))
         return _result(now, place, one, preview, seen)
 
@@ -142,6 +143,7 @@ async def history(call: Call) -> HistoryAnswer:
     lines: list[HistoryLine] = read_lines(call.body, HistoryLine, _history_of_csv)
 
     def work(now: Folded) -> int:
+        live.check_not_erased(*(one.id for one in lines if one.id is not None))
         ready = []
         for place, one in enumerate(lines, 1):
             try:

@@ -1,4 +1,7 @@
-"""Streams: made, changed, closed, removed; where one stands; its snapshot; people erased from it."""
+"""Streams: made, changed, closed, removed; where one stands; its snapshot; people erased from it.
+
+And what is said of the whole service: whether it is well, and who changed what somebody may do.
+"""
 
 import asyncio
 from typing import Any
@@ -31,8 +34,11 @@ from breakeven.wire.stream_setup import (
     StreamLine,
     StreamList,
     SummaryAnswer,
+    TrailAnswer,
+    TrailLine,
 )
 
+MOST_CHANGES = 1000  # of the trail, in one answer
 ENTRY_HEADER = "breakeven-entry"  # of an answer that is no JSON: the entry of the log that it is of
 
 
@@ -180,10 +186,25 @@ async def erase(call: Call) -> ErasedAnswer:
         assert live.ready is not None
 
     def work() -> int:
-        (found,) = erase_ids(live.store, *ids, by=by, stream=live.name, at=live.clock.now())
-        return found.entries
+        done = erase_ids(live.store, *ids, by=by, stream=live.name, at=live.clock.now())
+        return sum(one.entries for one in done)
 
     return ErasedAnswer(await live.alone(work))
+
+
+# -- access --------------------------------------------------------------------------------------------
+
+
+async def trail(call: Call) -> TrailAnswer:
+    """Who added and revoked tokens, and said what people may do."""
+    after = expect.whole("after", call.query.after)
+    limit = expect.whole("limit", call.query.limit, least=1, most=MOST_CHANGES)
+    changes = (await asyncio.to_thread(call.service.store.trail))[after:]
+    lines = [
+        TrailLine(one.number, time_of(one.at), one.by, one.verb, one.about, one.detail)
+        for one in changes[:limit]
+    ]
+    return TrailAnswer(lines, lines[-1].number if len(changes) > limit else None)
 
 
 # -- health --------------------------------------------------------------------------------------------

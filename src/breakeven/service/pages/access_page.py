@@ -8,8 +8,10 @@ from breakeven.service.access import ROLES, new_token
 from breakeven.service.access.entrance import host_name, is_local
 from breakeven.service.access.tokens import session_cookie, set_cookie
 from breakeven.service.pages.rendering import Elsewhere, Page, Visit, flag, number, text
+from breakeven.store import StoredToken
 
 A_DAY = 86_400.0
+SHOWN_CHANGES = 50  # the last ones
 BEGUN = "/?begun=1"  # where a log-in leads to; whoever comes back from there got no cookie
 
 
@@ -72,9 +74,16 @@ async def tokens(visit: Visit) -> Page:
 
 
 async def _tokens(visit: Visit, new: str = "", problem: str = "", status: int = 200) -> Page:
-    found = await asyncio.to_thread(visit.service.store.tokens)
-    names = list(visit.service.streams)
-    values = {"tokens": found, "new": new, "problem": problem, "roles": ROLES, "names": names}
+    store, names = visit.service.store, list(visit.service.streams)
+    found, trail = await asyncio.to_thread(lambda: (store.tokens(), store.trail()))
+    values = {
+        "tokens": found,
+        "new": new,
+        "problem": problem,
+        "roles": ROLES,
+        "names": names,
+        "trail": trail[: -SHOWN_CHANGES - 1 : -1],
+    }
     return Page("tokens.html", values, status)
 
 
@@ -89,16 +98,21 @@ async def add_token(visit: Visit) -> Page:
             raise InvalidInput("roles: expected administer for the first token, or nobody could make others")
         streams = form.get("streams", "").split() or None
         word, kept = new_token(text(form, "name"), roles, streams, now, expires)
-        await asyncio.to_thread(visit.service.store.add_token, kept)
+        await asyncio.to_thread(_keep, visit, kept)
     except BreakevenError as error:
         return await _tokens(visit, problem=str(error), status=422)
     visit.service.entrance.forget()
     return await _tokens(visit, new=word)
 
 
+def _keep(visit: Visit, token: StoredToken) -> None:
+    visit.service.store.add_token(token, by=visit.caller.name)
+
+
 async def revoke_token(visit: Visit) -> Elsewhere:
     """Say that a token is good no more; sessions and feeds of it end."""
     store, now = visit.service.store, visit.service.clock.now()
-    await asyncio.to_thread(store.revoke_token, visit.form.get("id", ""), now)
+    id, by = visit.form.get("id", ""), visit.caller.name
+    await asyncio.to_thread(lambda: store.revoke_token(id, now, by=by))
     visit.service.entrance.forget()
     return Elsewhere("/tokens")
