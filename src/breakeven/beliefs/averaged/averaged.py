@@ -159,7 +159,7 @@ class Averaged(LabelledRows):
         self._stale = True
 
     def _fitted_axes(self, voices: Voices) -> float:
-        """How many axes labels still teach: those that vary, as far as the members with fitted ones count."""
+        """How many axes labels teach: as many as were found by them, as far as members with such count."""
         assert self._frame is not None
         spent = [self._frame.spent[member.axes] for member in voices.posterior.members]
         return float(voices.weights @ np.array(spent)[voices.who])

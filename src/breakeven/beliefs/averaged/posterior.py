@@ -4,7 +4,8 @@ Notation: K the covariance of the labels over the amplitude s², noise included;
 H = 1·w for the flat prior of the mean; P = K⁻¹ − ww′/H. Labels come as two targets z: as they are, and
 through asinh, which tames skewed labels and outliers; each member looks at both. Given z, the mean at x is
 β + k·Pz, with β = w·z/H, and its variance s²·(k(x, x) − k·K⁻¹k + (1 − w·k)²/H); s² itself is unknown, and
-with p(s²) ∝ 1/s² everything is a Student t of n − 1 degrees with ŝ² = z·Pz/(n − 1).
+with p(s²) ∝ 1/s² everything is a Student t of ν = n − 1 degrees with ŝ² = z·Pz/ν; axes that were fitted to
+the same labels take further degrees of freedom.
 
 A member is believed by its leave-one-out errors, in the label's own units: the label i is missed by
 z_i − ẑ_i = (Pz)_i / P_ii without it. The weight is prior · (mean |error|)^(−0.4·n), where two more errors as
@@ -188,8 +189,9 @@ class Posterior:
             self._weigh(self._evidence(quadratic[PLAIN], count))
 
     def _freedom(self, count: int) -> Array:
-        """Degrees of freedom of each member: the mean takes one, and so does what was fitted."""
-        return np.maximum(count - 1.0 - self._spent, min(count - 1.0, FEWEST_DEGREES))
+        """Degrees of freedom of each member: the mean takes one, and axes that were fitted theirs."""
+        freedom: Array = np.maximum(count - 1.0 - self._spent, min(count - 1.0, FEWEST_DEGREES))
+        return freedom
 
     def _scores(self, y: Array, left_out: Array) -> Array:
         """Log weights by what each member would have answered without the label, in the label's own units."""

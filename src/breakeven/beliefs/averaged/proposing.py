@@ -157,9 +157,7 @@ def fitted_axes(
     return np.append(np.exp(at[:-1]) / MIDDLE_LENGTH, inf), climb.spent(at)
 
 
-def moving_axes(
-    places: Array, y: Array, ratios: Array, frame: Frame, shaped: Array
-) -> tuple[Array, float]:
+def moving_axes(places: Array, y: Array, ratios: Array, frame: Frame, shaped: Array) -> tuple[Array, float]:
     """The same with time among the axes, beginning from those without it."""
     usual = np.append(np.full(places.shape[1] - 1, USUAL_AXIS), USUAL_TIME)
     start = np.append(np.log(shaped[:-1] * MIDDLE_LENGTH), USUAL_TIME)
