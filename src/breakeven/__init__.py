@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from breakeven.tables import from_table
     from breakeven.trace import Trace, simulate
-    from breakeven.values import Decision, Explanation, Labeller, Prediction, Verdict, View
+    from breakeven.values import Decision, Decisions, Explanation, Labeller, Prediction, Verdict, View
 
 __all__ = [
     "Always",
@@ -56,6 +56,7 @@ __all__ = [
     "Cells",
     "Check",
     "Decision",
+    "Decisions",
     "Explanation",
     "GaussianProcess",
     "Labeller",
@@ -120,7 +121,7 @@ _HOMES: dict[str, tuple[str, ...]] = {  # where each name is loaded from, when i
     ),
     "breakeven.trace": ("Trace", "simulate"),
     "breakeven.tables": ("from_table",),
-    "breakeven.values": ("Decision", "Explanation", "Labeller", "Prediction", "Verdict", "View"),
+    "breakeven.values": ("Decision", "Decisions", "Explanation", "Labeller", "Prediction", "Verdict", "View"),
 }
 
 

@@ -41,9 +41,9 @@ FRAUD = {
 }
 PEOPLE = {"boss": ["administer"], "ann": ["label"], "bob": ["label"]}
 PAGES = (
-    "/", "/new-stream", "/tokens", "/streams/fine/board", "/streams/fine/desk", "/streams/fraud/desk",
-    "/streams/fine/labels", "/streams/fine/history", "/streams/fine/history/case?id=q1",
-    "/streams/fine/settings",
+    "/", "/new-stream", "/tokens", "/docs", "/streams/fine/board", "/streams/fine/desk",
+    "/streams/fraud/desk", "/streams/fine/labels", "/streams/fine/history",
+    "/streams/fine/history/case?id=q1", "/streams/fine/settings",
 )  # fmt: skip
 
 

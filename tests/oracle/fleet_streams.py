@@ -88,9 +88,9 @@ def batches(events):
 
 def told(decision):
     """All that a decision says, as a fleet would."""
-    worth = float("nan") if decision.worth is None else decision.worth
+    worths = [float("nan") if one is None else one for one in (decision.worth, decision.worth_now)]
     answer = decision.wants_label, decision.prediction.mean, decision.prediction.std, decision.uncertainty
-    rest = decision.threshold, decision.cost, decision.propensity, worth, decision.round, decision.reason
+    rest = decision.threshold, decision.cost, decision.propensity, *worths, decision.round, decision.reason
     return repr((*answer, *rest))
 
 

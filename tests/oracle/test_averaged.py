@@ -122,7 +122,7 @@ def test_what_axes_take_is_what_labels_tell_of_them() -> None:
 def test_growing_is_taking_all_in_at_once() -> None:
     """One label after the other leads to the same posterior, also at the arrivals to come."""
     whole, grown = made(), made(8)
-    coming = Coming(grown, ELSEWHERE)
+    coming = Coming.of(grown, ELSEWHERE)
     for i in range(8, LABELS):
         look = grown.look(PLACES[i], ELSEWHERE)
         coming.tell(look, grown.pivot(look, RATIOS[i]))
@@ -131,17 +131,17 @@ def test_growing_is_taking_all_in_at_once() -> None:
         coming.survey(grown)
     np.testing.assert_allclose(grown.inverse, whole.inverse, atol=1e-8)
     np.testing.assert_allclose(grown.weights, whole.weights, atol=1e-9)
-    np.testing.assert_allclose(coming.variance, Coming(whole, ELSEWHERE).variance, atol=1e-9)
+    np.testing.assert_allclose(coming.variance, Coming.of(whole, ELSEWHERE).variance, atol=1e-9)
 
 
 def test_an_awaited_label_narrows_as_a_told_one_does() -> None:
     """Variances given labels awaited are those once they are told."""
     told, waiting = made(), made(9)
-    coming = Coming(waiting, ELSEWHERE)
+    coming = Coming.of(waiting, ELSEWHERE)
     awaited = Narrowing(waiting, coming, PLACES[9:], RATIOS[9:])
     narrowed, taken = awaited.narrow(waiting.look(ELSEWHERE[1], ELSEWHERE))
     look = told.look(ELSEWHERE[1], ELSEWHERE)
-    after = Coming(told, ELSEWHERE)
+    after = Coming.of(told, ELSEWHERE)
     np.testing.assert_allclose(narrowed.narrowed, look.variance, atol=1e-9)
     np.testing.assert_allclose(awaited.coming, after.variance, atol=1e-9)
     np.testing.assert_allclose(coming.reach(narrowed, waiting) - taken, after.reach(look, told), atol=1e-9)

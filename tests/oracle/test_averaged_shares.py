@@ -8,7 +8,7 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from breakeven import Averaged, AveragedShares, Learner, Value
-from breakeven.beliefs.averaged.common_label import LEAST_SIZE, MOST_SIZE, worth_of_looking
+from breakeven.beliefs.averaged.common_label import CommonLabel, worth_of_looking
 from breakeven.beliefs.averaged.members import NULL_MEMBER, SHAPES, Frame, Member
 from breakeven.beliefs.averaged.odds import AMPLITUDES_OF_ODDS, Odds
 
@@ -162,9 +162,16 @@ def test_noes_may_be_thinned() -> None:
     np.testing.assert_allclose(stds[0], stds[1], rtol=0.5)
 
 
-def best_look(equal: int, left: int, sizes: np.ndarray, weights: np.ndarray) -> float:
-    """What a label is worth after so many equal ones, by the dynamic programme; a label costs 1."""
+def best_look(equal: int, left: int) -> float:
+    """What a label is worth after so many equal ones, by the dynamic programme; a label costs 1.
+
+    Sizes are log-uniform, from the least of which all to come cost one label to that of which one costs as
+    much as labelling all.
+    """
     rounds = equal + left + 1
+    sizes, weights = np.geomspace(1.0 / (left + 1.0), left + 1.0, 41), np.full(41, 1.0)
+    weights[[0, -1]] = 0.5
+    weights /= weights.sum()
 
     def known(size: float) -> np.ndarray:
         """The least cost from one exception in n labels on, for every n."""
@@ -188,13 +195,31 @@ def best_look(equal: int, left: int, sizes: np.ndarray, weights: np.ndarray) -> 
 
 @pytest.mark.parametrize("left", [100, 400])
 def test_equal_labels_are_looked_at_about_as_long_as_is_best(left: int) -> None:
-    sizes = np.geomspace(LEAST_SIZE, MOST_SIZE, 41)
-    weights = np.full(41, 1.0)
-    weights[[0, -1]] = 0.5
-    weights /= weights.sum()
     few = next(n for n in range(3, left) if worth_of_looking(float(n), left - n) <= 1.0)
-    assert best_look(few // 2, left - few // 2, sizes, weights) > 1.0
-    assert best_look(2 * few, left - 2 * few, sizes, weights) < 1.0
+    assert best_look(few // 2, left - few // 2) > 1.0
+    assert best_look(2 * few, left - 2 * few) < 1.0
+
+
+def test_exceptions_that_are_rare_and_large_are_looked_for() -> None:
+    """One in sixty, 500 prices each: a hundred zeros are no reason to stop with two thousand to come."""
+    assert worth_of_looking(100.0, 2_000) > 1.0
+    assert worth_of_looking(1_200.0, 10**6) < 1.0  # but there is an end to it
+
+
+def test_sizes_that_spread_say_less() -> None:
+    """What is known of share times size is as unsure as that of a sum of random sizes."""
+    random = np.random.default_rng(14)
+    labels, share = 200, 0.2
+    for spread in (0.2, 1.0):
+        means, thinned = [], []
+        for _ in range(400):
+            sizes = np.exp(spread * random.normal(size=random.binomial(labels, share)))
+            means.append(sizes.sum() / labels)
+            common = CommonLabel.__new__(CommonLabel)
+            common.value, common.others = 0.0, sizes
+            thinned.append(common.thinned)
+        claimed = np.mean(thinned) / (labels * share)
+        assert claimed == pytest.approx(np.var(means) / np.mean(means) ** 2 / (1.0 - share), rel=0.3)
 
 
 def test_one_small_exception_does_not_end_the_looking() -> None:

@@ -1,12 +1,16 @@
 """Long batches of types in compiled loops are the loop written out, to the bit: decisions and state."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from breakeven import Learner, SeparateTypes, Threshold, TypeMeans
+from breakeven.errors import ListenerFailed, UnknownId
 from breakeven.learner import bulk
+from breakeven.learner.bulk import stream
 from tests.oracle.type_streams import EXAMPLES, RULES, arrivals, eventful, one_by_one, small_sizes
 
 pytest.importorskip("numba")
@@ -127,12 +131,137 @@ def test_labels_asked_for_in_bulk_can_be_told_corrected_and_withdrawn():
     assert learners[0].snapshot() == learners[1].snapshot()
 
 
-@pytest.mark.parametrize("more", [{"costs": [0.5, 2.0] * 100}, {"ids": [f"no {i}" for i in range(200)]}])
-def test_costs_and_ids_of_ones_own_go_one_by_one(more, monkeypatch):
-    X = np.arange(200) % 5
-    fast, slow = (Learner(TypeMeans(0.3), Threshold(), label_cost=0.5) for _ in range(2))
-    monkeypatch.setattr(bulk, "decide_many", None)
-    decisions = fast.decide_many(X, **more)
-    with one_by_one():
-        assert slow.decide_many(X, **more) == decisions
-    assert fast.snapshot() == slow.snapshot()
+def listening(make):
+    """A learner, and all it tells its listeners."""
+    learner, heard = make(), []
+    learner.listen(heard.append)
+    return learner, heard
+
+
+def assert_same_batches(make, *batches, between=lambda learner: None):
+    """Both ways through batches with ids and costs: decisions, events, what is remembered, and state."""
+    (fast, told_fast), (slow, told_slow) = listening(make), listening(make)
+    for X, more in batches:
+        decisions = fast.decide_many(X, **more)
+        with one_by_one():
+            others = slow.decide_many(X, **more)
+        assert repr(decisions) == repr(others)
+        assert repr(decisions.columns[:-2]) == repr(others.columns[:-2])
+        assert decisions.columns.reasons.worded() == others.columns.reasons.worded()
+        assert decisions.columns.repeated.tolist() == others.columns.repeated.tolist()
+        assert decisions.ids == others.ids == [one.id for one in others]
+        assert repr(told_fast) == repr(told_slow)
+        for id in decisions.ids[::7]:
+            assert repr(fast.state.book.find(id)) == repr(slow.state.book.find(id))
+        between(fast)
+        between(slow)
+        assert fast.snapshot() == slow.snapshot()
+        assert fast.ledger == slow.ledger
+    return fast, slow
+
+
+costs_given = st.one_of(st.none(), st.lists(st.sampled_from([None, 1e-6, 0.1, 2, 7.3]), min_size=1))
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+@settings(max_examples=EXAMPLES)
+@given(
+    kind=st.sampled_from([TypeMeans, SeparateTypes]),
+    before=arrivals, first=arrivals, second=arrivals, costs=costs_given,
+    keep=st.sampled_from([0, 3, 40, 10_000]), naming=st.sampled_from(["case {}", "{}", "0{}", "{}!"]),
+    again=st.integers(0, 40), error_cost=st.sampled_from([1.0, 0.3]),
+)  # fmt: skip
+def test_batches_with_ids_costs_and_listeners_are_the_loop(
+    kind, rule, before, first, second, costs, keep, naming, again, error_cost
+):
+    def make():
+        learner = Learner(kind(0.3), RULES[rule], label_cost=0.7, error_cost=error_cost, keep=keep, seed=3)
+        eventful(learner, *columns(before))
+        return learner
+
+    first, second = columns(first)[0], columns(second)[0]
+    ids = [naming.format(i + 300) for i in range(len(first) + len(second))]
+    given = None if costs is None else (costs * len(ids))[: len(ids)]
+
+    def batch(X, low):
+        cut = slice(low, low + len(X))
+        return X, {"ids": ids[cut], "costs": None if given is None else given[cut]}
+
+    # the second batch repeats what came last in the first, where that is remembered
+    repeats = min(again, len(first)) if keep == 10_000 else 0
+    low = len(first) - repeats
+    assert_same_batches(
+        make, batch(first, 0), batch(first[low:] + second, low), (second, {}), between=tell_some
+    )
+
+
+def tell_some(learner):
+    """Some labels come, late and out of order."""
+    for place, id in enumerate(list(learner.awaited)[::-3]):
+        learner.tell(id, place / 7)
+
+
+def test_a_batch_may_hold_arrivals_that_were_decided_on_before():
+    learner = Learner(TypeMeans(0.3), Threshold(), label_cost=0.5)
+    xs, ids = np.arange(50) % 3, [f"case {i}" for i in range(50)]
+    first = learner.decide_many(xs[:40], ids=ids[:40])
+    second = learner.decide_many(xs, ids=ids)
+    assert second[:40] == list(first)
+    assert second.columns.repeated.tolist() == [True] * 40 + [False] * 10
+    assert learner.rounds == 50
+
+
+def test_what_is_remembered_is_found_one_by_one_and_forgotten_in_its_order():
+    learner = Learner(TypeMeans(0.3), RULES["never"], label_cost=0.5, keep=60)
+    for low in (0, 40, 80):
+        learner.decide_many(np.arange(40) % 3, ids=[f"case {i}" for i in range(low, low + 40)])
+    assert learner.decision("case 60").round == 61
+    assert learner.tell("case 75", 4.0).mean == 4.0
+    assert len(learner.state.book._batches) == 2
+    with pytest.raises(UnknownId):
+        learner.decision("case 59")
+    learner.decide("flu")
+    with pytest.raises(UnknownId):
+        learner.decision("case 60")
+    learner.decide_many(np.arange(60) % 3)
+    assert len(learner.state.book._batches) == 1
+    assert [one.id for one in learner.state.book.settled()] == [str(i) for i in range(122, 182)]
+
+
+def test_what_is_remembered_cannot_be_changed_from_outside():
+    learner, other = (Learner(TypeMeans(0.3), RULES["never"], label_cost=0.5) for _ in range(2))
+    xs = np.arange(30) % 3
+    with pytest.raises(ValueError, match="read-only"):
+        learner.decide_many(xs).columns.uncertainty[:] = 7.0
+    other.decide_many(xs.copy())
+    xs[:] = 0
+    assert learner.snapshot() == other.snapshot()
+
+
+def test_listeners_hear_of_a_batch_when_all_of_it_has_happened():
+    learner = Learner(TypeMeans(0.3), Threshold(), label_cost=0.5)
+    rounds, heard = [], []
+
+    def fails(event):
+        rounds.append(learner.rounds)
+        raise OSError("disk full")
+
+    learner.listen(fails)
+    learner.listen(heard.append)
+    with pytest.raises(ListenerFailed, match="disk full; event 2 happened all the same"):
+        learner.decide_many(np.arange(30) % 3)
+    assert rounds == [30] * 30
+    assert [event.number for event in heard] == list(range(2, 32))
+    learner.unlisten(fails)
+    assert learner.decide(0).round == 31
+
+
+def test_short_batches_wait_until_loading_the_loops_would_have_paid(monkeypatch):
+    monkeypatch.setattr(stream, "SHORTEST", 1000)
+    monkeypatch.setattr(stream, "SHORTEST_BATCH", 128)
+    monkeypatch.setattr(stream.loops, "cache_info", lambda: SimpleNamespace(currsize=0))
+    state, batches = Learner(TypeMeans(0.3), Threshold(), label_cost=0.5).state, stream.Batches()
+    assert [batches.pay(state, rounds) for rounds in (127, 900, 99, 127, 128)] == [False] * 4 + [True]
+    monkeypatch.setattr(stream.loops, "cache_info", lambda: SimpleNamespace(currsize=1))
+    assert not stream.Batches().pay(state, 127)
+    assert stream.Batches().pay(state, 128)

@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from breakeven import Always, Never, RandomSelect, Threshold, Value, VariableUncertainty
-from breakeven.learner.bulk import arrays, stream
+from breakeven.learner.bulk import arrays, judges, stream
 
 RULES = {
     "type_clock": Threshold(),
@@ -37,7 +37,9 @@ def small_sizes():
     """Every stream is long enough, and every table, window and chunk is soon too short."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "SHORTEST", 1)
+        patch.setattr(stream, "SHORTEST_BATCH", 1)
         patch.setattr(stream, "CHUNK_ROUNDS", 37)
+        patch.setattr(judges, "SHORTEST_FOR_TABLE", 20)
         patch.setattr(arrays, "LARGEST_TABLE", 50)
         patch.setattr(arrays, "SMALLEST_TABLE", 4)
         patch.setattr(arrays, "WINDOW", 5)
@@ -50,6 +52,7 @@ def one_by_one():
     """No stream is long enough."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "SHORTEST", 10**9)
+        patch.setattr(stream, "SHORTEST_BATCH", 10**9)
         yield
 
 

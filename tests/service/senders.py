@@ -8,7 +8,10 @@ import http.client
 import json
 import random
 import threading
+import time
 from urllib.parse import urlsplit
+
+from breakeven.service.live_stream import DEADLINE
 
 KIND_OF = {
     "label": "Told",
@@ -17,6 +20,7 @@ KIND_OF = {
     "reopen": "Reopened",
     "skip": "Skipped",
 }
+REPEATABLE = ("arrive", "label", "erase")
 NEXT_STEPS = {  # what may be done with an arrival after the last thing that was
     "Arrived": ("label", "label", "label", "skip", "withdraw"),
     "Skipped": ("label", "withdraw"),
@@ -37,7 +41,7 @@ class Sender:
         self.decisions = {}  # what was decided, by id: (entry, wants_label)
         self.open = None  # the call without an answer: what it does with which ids
         self.erased, self.perhaps_erased = set(), set()
-        self.counts = {"done": 0, "refused": 0}
+        self.counts = {"done": 0, "refused": 0, "gone": 0, "failed": 0}
         self._number = 0
 
     def run(self, address):
@@ -60,6 +64,8 @@ class Sender:
             self.arrive(50)
         elif choice < 0.36 and self.erases:
             self.erase(self.random.choice(known))
+        elif choice < 0.37 and self.erased:
+            self.bring_back(self.random.choice(sorted(self.erased)))
         else:
             id = self.random.choice(known)
             verb = self.random.choice(NEXT_STEPS[self.answered[id][-1][0]])
@@ -84,19 +90,32 @@ class Sender:
         self.perhaps_erased.add(id)
         self._finish()
 
+    def bring_back(self, id):
+        """Send somebody who was erased: never taken again."""
+        status, answer = self._call("POST", "arrivals", {"row": self.row(self.random), "id": id})
+        assert status in (410, 503), answer
+        self.counts["gone"] += status == 410
+
     def repeat(self):
         """Send what was not answered once more, where that is safe."""
-        if self.open is not None and self.open[0] in ("arrive", "label"):
+        if self.open is not None and self.open[0] in REPEATABLE:
             self._finish()
         self.open = None
 
     def _finish(self):
         verb, ids, body = self.open
         path = {"arrive": "arrivals", "erase": "erase"}.get(verb, f"requests/{ids[0]}/{verb}")
-        status, answer = self._post(path, body)
+        status, answer = self._call("POST", path, body)
+        while status == 503:  # which may have been done, where the database was gone before it said so
+            self.counts["failed"] += 1
+            time.sleep(0.05)
+            if verb in REPEATABLE:
+                status, answer = self._call("POST", path, body)
+            else:
+                status = self._was_done(verb, ids[0])
         self.open = None
         if status >= 300:
-            assert status in (404, 409, 410, 422, 503), answer
+            assert status in (404, 409, 410, 422), answer
             self.counts["refused"] += 1
             return
         self.counts["done"] += 1
@@ -109,11 +128,20 @@ class Sender:
         else:
             self.answered[ids[0]].append((KIND_OF[verb], body.get("y")))
 
-    def _post(self, path, body):
+    def _was_done(self, verb, id):
+        """The status that a call would have had, from what the log says came of an id."""
+        status, answer = self._call("GET", f"arrivals/{id}")
+        if status == 503:
+            return status
+        came = [one["kind"] for one in answer["came"] if one["by"] != DEADLINE]
+        before = [kind for kind, _ in self.answered[id]]
+        return 200 if came.count(KIND_OF[verb]) > before.count(KIND_OF[verb]) else 409
+
+    def _call(self, method, path, body=None):
         self.connection.request(
-            "POST",
+            method,
             f"/v1/streams/{self.stream}/{path}",
-            json.dumps(body),
+            None if body is None else json.dumps(body),
             {"content-type": "application/json"},
         )
         answer = self.connection.getresponse()

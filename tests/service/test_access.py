@@ -116,6 +116,19 @@ def test_who_administers_reads_who_made_and_revoked_tokens(guarded, clock):
     assert not any(one in str(before) for one in secrets)
 
 
+def test_a_token_is_good_for_so_many_days_as_the_settings_say(serving, clock):
+    with serving(token_days=2.0) as served:
+        word, kept = new_token("ann", ["administer"], None, clock.now())
+        served.store.add_token(kept, by="root")
+        served.service.entrance.forget()
+        served("GET", "/v1/streams", headers=bearer(word))
+        clock.go_on(2 * 86_400 - 1)
+        served("GET", "/v1/streams", headers=bearer(word))
+        clock.go_on(1)
+        problem = served("GET", "/v1/streams", headers=bearer(word), status=401)
+        assert "one that has expired" in problem["detail"]
+
+
 def test_a_token_for_other_streams_does_not_open_this_one(guarded, clock):
     guarded("PUT", "/v1/streams/mine", TYPES, status=201, headers=bearer(guarded.words["administer"]))
     word, kept = new_token("eva", ["watch"], ["mine"], clock.now())

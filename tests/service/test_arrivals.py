@@ -182,7 +182,7 @@ def test_a_write_that_fails_is_answered_503_and_the_stream_is_read_anew(serving)
         served("POST", "arrivals", {"row": "flu", "id": "a"})
         store.failure = StoreFailed("disk: full")
         problem = served("POST", "arrivals", {"row": "flu", "id": "b"}, status=503)
-        assert "nothing was kept of this call" in problem["detail"]
+        assert "this call could not be written" in problem["detail"]
         served("GET", "summary", status=503)
         store.failure = None
         served.run(served.live().settled())
@@ -216,7 +216,7 @@ def test_work_that_outlives_a_failed_write_is_not_kept(serving, monkeypatch):
                 await asyncio.sleep(0.001)
             await asyncio.sleep(0.01)  # it is in its thread
             may_fail.set()
-            with pytest.raises(NotReady, match="nothing was kept of this call"):
+            with pytest.raises(NotReady, match="this call could not be written"):
                 await first
             monkeypatch.setattr(store, "append", append)
             await live.settled()

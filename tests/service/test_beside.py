@@ -17,7 +17,7 @@ from breakeven.service.beside import (
     WorkFailed,
     _Progress,
 )
-from tests.service.samples import TYPES
+from tests.service.samples import ALL_WANTED, TYPES
 
 CURVE = {
     "belief": {"kind": "GaussianProcess", "dim": 1, "noise_std": 0.1, "fit": "growing"},
@@ -147,10 +147,11 @@ def test_a_snapshot_of_before_an_erasure_is_not_kept(served):
     assert served.store.snapshot_numbers(live.number) == []
 
 
-def test_snapshots_aim_at_a_second_of_folding_or_a_twentieth_of_the_log():
+def test_snapshots_aim_at_a_second_of_folding_or_a_part_of_the_log():
     assert _Progress(0).due_at(written=5000) == 1000
-    assert _Progress(0).due_at(written=1_000_000) == 50_000
+    assert _Progress(0).due_at(written=1_000_000) == 30_000
     assert _Progress(0, pace=0.01).due_at(written=1_000_000) == 100
+    assert _Progress(0, pace=1e-5).due_at(written=20_000) == pytest.approx(10_000)  # a tenth of a second
 
 
 def test_ids_are_known_again_soon_after_a_restart(serving):
@@ -163,3 +164,30 @@ def test_ids_are_known_again_soon_after_a_restart(serving):
         assert "a7" in live.seen
         assert "b7" not in live.seen
         assert served("POST", "arrivals", {"row": "type 0", "id": "a7"})["repeated"]
+
+
+def test_requests_are_as_old_after_a_restart_from_a_snapshot_as_before(serving, clock):
+    def ask(served, id):
+        clock.go_on(10.0)
+        served("POST", "arrivals", {"row": "flu", "id": id})
+
+    def ages(served):
+        return [(one["id"], one["asked"]) for one in served("GET", "requests?order=age")["requests"]]
+
+    with serving() as served:
+        served("PUT", "", ALL_WANTED, status=201)
+        for id in "abc":
+            ask(served, id)
+            served("POST", f"requests/{id}/skip")  # an entry between them that is no event of the learner
+        served("POST", "requests/b/label", {"y": 1.0})
+        clock.go_on(10.0)
+        served("POST", "requests/b/reopen")
+        live, runner = served.live(), SnapshotRunner()
+        served.run(runner.make(live, _Progress(0)))
+        runner.process.end()
+        ask(served, "d")
+        before = ages(served)
+        assert served.store.snapshot_numbers(live.number)
+    with serving() as served:
+        assert ages(served) == before
+    assert [id for id, _ in before] == ["a", "c", "b", "d"]

@@ -1,5 +1,8 @@
 """Who is let in: sessions of the page, calls from pages of somebody else, and names of this machine."""
 
+import asyncio
+from threading import current_thread, main_thread
+
 import pytest
 
 from breakeven.service.access import new_token
@@ -146,3 +149,32 @@ def test_an_origin_that_is_none_is_refused(people):
     headers = cookie_of(people, "boss") | {"origin": "http://["}
     problem = people("POST", "arrivals", {"row": "flu"}, headers=headers, status=403)
     assert "got one from http://[" in problem["detail"]
+
+
+@pytest.mark.parametrize("shown", ["token", "cookie"])
+def test_the_store_is_asked_who_calls_beside_the_loop_and_once_for_many(people, clock, monkeypatch, shown):
+    headers = (
+        {"authorization": f"Bearer {people.words['eve']}"} if shown == "token" else cookie_of(people, "eve")
+    )
+    asked, token = [], people.store.token
+
+    def ask(id):
+        asked.append(current_thread())
+        return token(id)
+
+    monkeypatch.setattr(people.store, "token", ask)
+    people("GET", "summary", headers=headers)
+    people("GET", "summary", headers=headers)
+    assert len(asked) == 1
+    clock.go_on(0.9)
+
+    async def many():
+        calls = [people.client.get("/v1/streams/clinic/summary", headers=headers) for _ in range(9)]
+        return [one.status_code for one in await asyncio.gather(*calls)]
+
+    assert people.run(many()) == [200] * 9
+    assert 2 <= len(asked) <= 3  # one for the session, one for whether tokens are needed
+    assert main_thread() not in asked
+    assert people.store.revoke_token(people.words["eve"].split("_")[1], clock.now(), by="boss")
+    clock.go_on(1.0)
+    people("GET", "summary", headers=headers, status=401)

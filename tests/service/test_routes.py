@@ -78,3 +78,17 @@ def test_an_id_may_hold_a_slash(served):
     served("DELETE", "arrivals/a%2Fb", status=405)
     served("GET", "/v1/streams/a%2Fb/summary", status=404)
     assert "without /" in served("PUT", "/v1/streams/a%2Fb", TYPES, status=422)["detail"]
+
+
+def test_a_path_without_this_method_says_which_it_has(served):
+    served("PUT", "", TYPES, status=201)
+    refused = served.run(served.client.request("PUT", "/v1/streams/clinic/arrivals"))
+    assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+    assert served.run(served.client.request("HEAD", "/v1/streams/clinic/summary")).status_code == 200
+    for path in (
+        "/v1/streams/clinic/",
+        "/v1/streams//summary",
+        "/v1//streams",
+        "/v1/streams/clinic/requests//label",
+    ):
+        assert "expected one of those in /openapi.json" in served("GET", path, status=404)["detail"]

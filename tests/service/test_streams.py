@@ -137,6 +137,8 @@ def test_a_removed_stream_leaves_no_byte(clinic, tmp_path):
     for file in tmp_path.iterdir():
         assert b"Karenina" not in file.read_bytes()
         assert b"rare-illness" not in file.read_bytes()
+    removed = clinic("GET", "/v1/trail")["changes"][-1]
+    assert (removed["by"], removed["verb"], removed["about"]) == ("local", "remove stream", "clinic")
     clinic("PUT", "", TYPES, status=201)
     assert clinic("POST", "arrivals", {"row": "flu", "id": "Anna-Karenina"})["entry"] == 2
 

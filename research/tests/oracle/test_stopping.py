@@ -7,7 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from breakeven_research.experiments.runs.stopping import optimal_stopping, stopping_run
+from breakeven_research.experiments.runs.stopping import (
+    optimal_looking,
+    optimal_stopping,
+    stopping_run,
+    unsized_run,
+)
 
 
 def chance_of(labels):
@@ -79,3 +84,20 @@ def test_it_does_not_stop_too_soon_at_a_rare_yes():
     stops, _ = optimal_stopping(2000, cost=1 / 60)
     assert not stops[3][0]
     assert stops[1999][0]
+
+
+@pytest.mark.parametrize("rounds", [5, 40, 200])
+def test_without_the_size_it_looks_longer_than_for_small_exceptions_and_shorter_than_for_large(rounds):
+    def looks(size):
+        stops, _ = optimal_stopping(rounds, cost=1.0, size=size)
+        return next((n for n in range(rounds) if stops[n][0]), rounds)
+
+    assert looks(1.0 / rounds) < optimal_looking(rounds) < looks(float(rounds))
+
+
+def test_without_the_size_it_looks_as_long_at_any_price_and_knows_the_size_from_the_first_exception_on():
+    zeros = np.zeros(100)
+    assert {unsized_run(zeros, cost).labels[-1] for cost in (0.01, 1.0, 100.0)} == {optimal_looking(100)}
+    labels = np.append([0.0, 0.0, 0.0, 1.0], zeros)
+    assert unsized_run(labels, cost=2.0).labels[-1] == 4
+    assert unsized_run(labels, cost=1e-4).labels[-1] == len(labels)

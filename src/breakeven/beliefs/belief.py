@@ -10,12 +10,14 @@ from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 
+from breakeven.errors import expect
 from breakeven.values import EVEN, Grounds, Prediction, Traits, View
 
 Key = int | None
 ToldLabel = tuple[int, Any, float]  # key, point and value of a label that a learner remembers
 
 ENOUGH_TO_FIT = 3  # labels, or types with labels: fewer leave the expected error infinite
+LARGEST_DIM = 100_000  # numbers in a point: without a limit a few bytes of a snapshot could claim gigabytes
 REFIT_GROWTH = 1.2  # fit again when the labels, or the types with labels, have grown by this factor
 
 
@@ -33,6 +35,34 @@ class Looks(Protocol):
     def told(self, i: int, y: float, noise_std: float | None = None) -> bool:
         """The label of arrival i was asked for and told at once; False if the views no longer hold."""
         ...
+
+
+class NumberRows:
+    """A belief over rows of `dim` numbers.
+
+    >>> rows = NumberRows()
+    >>> rows.dim = 2
+    >>> rows.plain(rows.point([1, 2.5]))
+    (1.0, 2.5)
+    """
+
+    dim: int
+
+    def point(self, x: Any) -> Any:
+        """Check a row of numbers."""
+        return expect.vector("x", x, self.dim)
+
+    def points(self, X: Any) -> Sequence[Any]:
+        """Check rows of numbers."""
+        return [row.copy() for row in expect.matrix("X", X, self.dim)]  # rows of their own: they are kept
+
+    def plain(self, point: Any) -> Any:
+        """The point as a tuple of floats."""
+        return tuple(point.tolist())
+
+    def recall(self, plain: Any) -> Any:
+        """A point, read back from storage."""
+        return self.point(plain)
 
 
 class OneByOne:
@@ -205,7 +235,13 @@ class Choosy(Protocol):
 
 def level_of(belief: Any) -> float:
     """The level of a belief: ½ where it knows no other."""
-    return belief.level if isinstance(belief, Aiming) else EVEN
+    kind = type(belief)
+    if kind not in _AIMS:  # every decision asks, and to look through a protocol takes as long as many of them
+        _AIMS[kind] = isinstance(belief, Aiming)
+    return belief.level if _AIMS[kind] else EVEN
+
+
+_AIMS: dict[type, bool] = {}  # whether beliefs of a kind answer at a level
 
 
 @runtime_checkable

@@ -118,7 +118,7 @@ def revoke_token(
 
 @token.command()
 def trail(store: StoreAddress = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Show who added and revoked tokens, and said what people may do; the first change first."""
+    """Show who added and revoked tokens, said what people may do, and ended streams."""
     with opened_store(store, "read") as opened:
         changes = opened.trail()
     if as_json:

@@ -1,33 +1,76 @@
 """Batches of arrivals and of labels: all of it is checked before the first counts, then each in its order.
 
-The answers are those of one by one. Arrivals are looked at in blocks, and long batches of types go through
-compiled loops.
+The answers are those of one by one. Types go through compiled loops where that pays; other arrivals are
+looked at in blocks.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
+from math import isnan, nan
 from typing import Any
+
+import numpy as np
 
 from breakeven.errors import InvalidInput, expect
 from breakeven.learner import bulk
 from breakeven.learner.costs import GivenCost, Quote
 from breakeven.learner.deciding import again, decide
 from breakeven.learner.state import CHANGING, WHOLE, State
-from breakeven.values import Decision
+from breakeven.values import Decision, Decisions
 
 LOOKED_AT_ONCE = 64  # arrivals of a batch looked at together; more bring no speed
 
 
 def decide_many(
     state: State, X: Any, costs: Iterable[GivenCost] | None, ids: Iterable[str] | None
-) -> list[Decision]:
+) -> Decisions:
     """Decide on a batch in its order; what was decided on before is answered again."""
-    points = state.belief.points(X)
-    if costs is None and ids is None and bulk.pays(state, len(points)):
-        return bulk.decide_many(state, points)
-    quotes = _quotes(state, costs, len(points))
-    names = [None] * len(points) if ids is None else state.book.check_each_once(expect.rows("ids", ids))
+    served = bulk.serves(state)
+    points = X if served and bulk.holds_types(X) else state.belief.points(X)
+    given = None if costs is None else expect.rows("costs", costs)
+    money = None if given is None or not served else bulk.sound_money(given)
+    quotes = None if given is None or money is not None else _quotes(state, given)
+    _same_length("costs", given, len(points))
+    names = None if ids is None else state.book.check_each_once(expect.rows("ids", ids))
     _same_length("ids", names, len(points))
+    if served and bulk.batches.pay(state, len(points)):
+        if quotes is not None:
+            money = np.array([nan if one.given is None else one.given for one in quotes], dtype=float)
+        return _compiled(state, points, money, names)
+    if money is not None:
+        quotes = _quotes(state, given or ())
+    rows = state.belief.points(X) if points is X else points
+    return _one_by_one(state, rows, quotes or [state.quote] * len(rows), names)
+
+
+def _compiled(state: State, points: Any, money: Any, ids: list[str] | None) -> Decisions:
+    """The compiled loops take what is new; the rest is answered as before."""
+    if ids is None or not state.book.knows_any(ids):
+        return bulk.decide_many(state, points, ids, money)
+    state.book.write_out()
+    types = points.tolist() if isinstance(points, np.ndarray) else points
+    given = [None] * len(ids) if money is None else [None if isnan(one) else one for one in money.tolist()]
+    quotes = [Quote(state.quote.cost, state.quote.price, given=one) for one in given]
+    known = map(partial(_known, state), ids, types, quotes)
+    answers = {place: one for place, one in enumerate(known) if one is not None}
+    new = [place for place in range(len(ids)) if place not in answers]
+    made = bulk.decide_many(
+        state,
+        [types[place] for place in new],
+        [ids[place] for place in new],
+        None if money is None else money[new],
+    )
+    repeated = list(answers)
+    answers.update(zip(new, made, strict=True))
+    return Decisions([answers[place] for place in range(len(ids))], repeated)
+
+
+def _one_by_one(
+    state: State, points: Sequence[Any], quotes: Sequence[Quote], ids: Sequence[str] | None
+) -> Decisions:
+    names = [None] * len(points) if ids is None else ids
     answers = [_known(state, *case) for case in zip(names, points, quotes, strict=True)]
+    repeated = [i for i, answer in enumerate(answers) if answer is not None]
     new = [i for i, answer in enumerate(answers) if answer is None]
     for low in range(0, len(new), LOOKED_AT_ONCE):
         places = new[low : low + LOOKED_AT_ONCE]
@@ -40,7 +83,7 @@ def decide_many(
             decision = answers[i] = decide(state, names[i], points[i], quotes[i], None, view)
             if decision.wants_label:
                 looks.asked(j, **state.costs.noise_of(decision.labeller))
-    return [answer for answer in answers if answer is not None]
+    return Decisions([answer for answer in answers if answer is not None], repeated)
 
 
 def _known(state: State, id: str | None, point: Any, quote: Quote) -> Decision | None:
@@ -49,13 +92,8 @@ def _known(state: State, id: str | None, point: Any, quote: Quote) -> Decision |
     return None if entry is None else again(state, entry, point, quote.given, None)
 
 
-def _quotes(state: State, costs: Iterable[GivenCost] | None, count: int) -> list[Quote]:
-    if costs is None:
-        return [state.quote] * count
-    given = expect.rows("costs", costs)
-    quotes = [state.costs.quote(cost, f"costs[{i}]") for i, cost in enumerate(given)]
-    _same_length("costs", quotes, count)
-    return quotes
+def _quotes(state: State, given: Sequence[Any]) -> list[Quote]:
+    return [state.costs.quote(cost, f"costs[{i}]") for i, cost in enumerate(given)]
 
 
 def checked_labels(state: State, ids: Iterable[str], ys: Iterable[float]) -> list[tuple[str, float]]:
@@ -66,6 +104,6 @@ def checked_labels(state: State, ids: Iterable[str], ys: Iterable[float]) -> lis
     return list(zip(state.book.check_tellable(given, labels), labels, strict=True))
 
 
-def _same_length(name: str, values: Sequence[Any], count: int) -> None:
-    if len(values) != count:
+def _same_length(name: str, values: Sequence[Any] | None, count: int) -> None:
+    if values is not None and len(values) != count:
         raise InvalidInput(f"{name}: expected {count}, as many as there are of the others, got {len(values)}")

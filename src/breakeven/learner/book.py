@@ -5,10 +5,11 @@ about, withdrawn) and of labels learnt under an id, the last `keep` are remember
 and may be used again. An id within what is remembered counts once.
 """
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -68,6 +69,17 @@ class Entry(msgspec.Struct, gc=False):
         return self.decision.labeller if self.decision is not None and self.asked else None
 
 
+class PassedRows(Protocol):
+    """Arrivals of a batch that were not asked about, as columns; their keys lie from `first` to `last`."""
+
+    first: int
+    last: int
+
+    def entries(self, keys: Sequence[int]) -> list[Entry]:
+        """The entries with these keys."""
+        ...
+
+
 class LabelsTold:
     """Labels told, the last told first; those of one sort are found at once, after a first look at all."""
 
@@ -100,7 +112,8 @@ class Book:
         self.releases = releases
         self.awaited: dict[str, Entry] = {}
         # told, not asked about, withdrawn or learnt; what was not asked about becomes an entry when needed
-        self._settled: dict[str, Entry | PassedBy] = {}
+        self._settled: dict[str, Entry | PassedBy | int] = {}  # a number is the key of one in `_batches`
+        self._batches: deque[PassedRows] = deque()  # oldest first
         self._order: deque[str] = deque()  # ids of `_settled`, oldest first
         self._moved: dict[str, int] = {}  # ids that stand in the order though they were reopened since
         self.next_number = 1  # above every id that is a number other than its round's
@@ -122,10 +135,17 @@ class Book:
         entry = self.awaited.get(id) or self._settled.get(id)
         if isinstance(entry, tuple):
             entry = self._settled[id] = Entry(id, *entry)
+        elif isinstance(entry, int):
+            entry = self._settled[id] = self._entry_in_batch(entry)
         return entry
+
+    def knows_any(self, ids: list[str]) -> bool:
+        """Whether anything is remembered under one of these ids."""
+        return not (self.awaited.keys().isdisjoint(ids) and self._settled.keys().isdisjoint(ids))
 
     def settled(self) -> Iterator[Entry]:
         """Every entry that is settled, in the order of that."""
+        self.write_out()
         return map(self._entry, self._settled)
 
     def labels_told(self, number: int) -> "LabelsTold":
@@ -137,6 +157,9 @@ class Book:
 
     def check_each_once(self, ids: Iterable[Any]) -> list[str]:
         """Ids for a batch of arrivals, each once."""
+        ids = list(ids)
+        if _sound_names(ids, set(map(type, ids))):
+            return ids
         names: dict[str, None] = {}
         for id in ids:
             name = expect.name_of("id", id)
@@ -203,6 +226,12 @@ class Book:
         if id.isdecimal() and id != str(round) and (len(id) <= LONGEST_NUMBER or id == str(self.next_number)):
             self.next_number = max(self.next_number, int(id) + 1)
 
+    def note_ids(self, ids: list[str], round: int) -> None:
+        """Ids were used in the rounds from this one on."""
+        if any(map(str.isdecimal, ids)):
+            for place, id in enumerate(ids):
+                self.note_id(id, round + place)
+
     def note_numbered(self, round: int, count: int) -> None:
         """Rounds from this one on, `count` of them, got automatic ids."""
         if self.next_number > round:
@@ -225,6 +254,23 @@ class Book:
             if type(oldest) is not tuple:
                 self._forget_oldest(oldest)
 
+    def pass_many(self, keys: dict[str, int], rows: PassedRows) -> None:
+        """Arrivals with these ids were not asked about; all but the last to remember may be left out."""
+        settled = self._settled
+        settled.update(keys)
+        self._order.extend(keys)
+        self._batches.append(rows)
+        excess = len(settled) - self.keep
+        if self._moved:
+            for _ in range(excess):
+                self._forget_oldest()
+        elif excess > 0:
+            next_oldest = self._order.popleft
+            gone = list(map(settled.pop, [next_oldest() for _ in range(excess)]))
+            for oldest in [one for one in gone if type(one) is Entry]:
+                self._release(oldest)
+            self._release(next((one for one in reversed(gone) if type(one) is int), -1))
+
     def settle(self, entry: Entry) -> None:
         """Nothing is awaited of this entry any more."""
         self._settled[entry.id] = entry
@@ -232,7 +278,7 @@ class Book:
         if len(self._settled) > self.keep:
             self._forget_oldest()
 
-    def _forget_oldest(self, oldest: Entry | PassedBy | None = None) -> None:
+    def _forget_oldest(self, oldest: Entry | PassedBy | int | None = None) -> None:
         """Forget the entry settled longest ago. One that is given was removed already: only release it."""
         if oldest is None:
             while (id := self._order.popleft()) in self._moved:
@@ -240,7 +286,14 @@ class Book:
                 if not self._moved[id]:
                     del self._moved[id]
             oldest = self._settled.pop(id)
-        if isinstance(oldest, Entry) and oldest.y is not None:
+        self._release(oldest)
+
+    def _release(self, oldest: Entry | PassedBy | int) -> None:
+        """Free what belongs to an entry that was forgotten."""
+        if isinstance(oldest, int):
+            while self._batches and self._batches[0].last <= oldest:  # they are forgotten in their order
+                self._batches.popleft()
+        elif isinstance(oldest, Entry) and oldest.y is not None:
             for release in self.releases:
                 release(oldest.key)
 
@@ -293,10 +346,34 @@ class Book:
             if count >> power & 1:
                 self.spend = self.spend.plus(cost * 2.0**power)
 
+    def buy_each(self, costs: list[float]) -> None:
+        """Labels bought at these costs."""
+        self.bought += len(costs)
+        for cost in costs:
+            self.spend = self.spend.plus(cost)
+
+    # -- batches ---------------------------------------------------------------------------------
+
+    def _entry_in_batch(self, key: int) -> Entry:
+        rows = next(one for one in self._batches if one.first <= key <= one.last)
+        return rows.entries([key])[0]
+
+    def write_out(self) -> None:
+        """Make entries of all that is remembered in batches."""
+        keys = [one for one in self._settled.values() if type(one) is int] if self._batches else []
+        low = 0
+        for rows in self._batches:
+            high = bisect_right(keys, rows.last, low)
+            made = rows.entries(keys[low:high])
+            self._settled.update((one.id, one) for one in made)
+            low = high
+        self._batches.clear()
+
     # -- keeping ---------------------------------------------------------------------------------
 
     def state(self, plain: Callable[[Any], Any]) -> dict[str, Any]:
         """Everything, as plain data; `plain` writes points."""
+        self.write_out()
         return {
             "awaited": _written(list(self.awaited.values()), plain),
             "settled": _written(list(map(self._entry, self._settled)), plain),
@@ -307,13 +384,14 @@ class Book:
 
     def _entry(self, id: str) -> Entry:
         entry = self._settled[id]
+        assert not isinstance(entry, int)  # as all are written out
         return Entry(id, *entry) if isinstance(entry, tuple) else entry
 
     def load(self, state: dict[str, Any], recall: Callable[[Any], Any]) -> None:
         """Take up a state that `state` returned; `recall` reads points back."""
         self.awaited = {entry.id: entry for entry in _read(state["awaited"], recall)}
         self._settled = {entry.id: entry for entry in _read(state["settled"], recall)}
-        self._order, self._moved = deque(self._settled), {}
+        self._order, self._moved, self._batches = deque(self._settled), {}, deque()
         self.next_number = expect.whole("next_number", state["next_number"], least=1)
         self.bought = expect.whole("bought", state["bought"])
         self.spend = ExactSum(tuple(map(float, state["spend"])))
@@ -436,6 +514,13 @@ def _read(columns: dict[str, Any], recall: Callable[[Any], Any]) -> list[Entry]:
     columns["decision"] = [next(answers) if one else None for one in decided]
     columns["x"] = list(map(recall, columns["x"]))
     return from_columns(Entry, columns)
+
+
+def _sound_names(ids: list[Any], kinds: set[type]) -> bool:
+    """Whether all are sound names that differ, at a glance; what is wrong is found by looking at each."""
+    if kinds != {str}:
+        return False
+    return len({*ids, ""}) > len(ids) and max(map(len, ids)) <= expect.LONGEST_NAME and "".join(ids).isascii()
 
 
 def taken(entry: Entry, hint: str) -> DuplicateId:

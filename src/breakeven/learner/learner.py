@@ -36,6 +36,7 @@ from breakeven.values import (
     Corrected,
     Created,
     Decision,
+    Decisions,
     ErrorCosts,
     Event,
     Explanation,
@@ -315,11 +316,13 @@ class Learner:
 
     def decide_many(
         self, X: Any, *, costs: Iterable[GivenCost] | None = None, ids: Iterable[str] | None = None
-    ) -> list[Decision]:
+    ) -> Decisions:
         """Decide on a batch in its order; all of it is checked before the first counts.
 
         An id that is remembered, with the same point and cost, gets the same answer again and counts once. If
-        a rule of your own raises in the middle, the decisions before that stand.
+        a rule of your own raises in the middle, the decisions before that stand. The answer is a sequence of
+        decisions, and its `columns` are arrays. Types under our rules are decided in compiled loops where
+        that pays: listeners then hear of the batch once all of it has happened.
         """
         self.state.check_whole()
         return decide_many(self.state, X, costs, ids)

@@ -138,23 +138,30 @@ class State:
                 "change; restore it from its last snapshot and the events after that"
             )
 
-    def announce(self, event: Event) -> None:
-        """The change is complete: tell all listeners, whichever of them fail."""
+    def announce(self, *events: Event) -> None:
+        """The changes are complete: tell all listeners, whichever of them fail."""
         try:
             self.phase = ANNOUNCING
-            failures = [error for one in tuple(self.listeners) if (error := _failure(one, event)) is not None]
+            listeners = tuple(self.listeners)
+            failures = [
+                (event, error)
+                for event in events
+                for one in listeners
+                if (error := _failure(one, event)) is not None
+            ]
             self.phase = WHOLE
         except BaseException:
             self.phase = CHANGING
             raise
-        for failure in failures:
+        for _, failure in failures:
             if not isinstance(failure, Exception):
                 raise failure  # an interrupt
         if failures:
+            event, failure = failures[0]
             raise ListenerFailed(
-                f"listener: expected no error, got {type(failures[0]).__name__}: {failures[0]}; "
+                f"listener: expected no error, got {type(failure).__name__}: {failure}; "
                 f"event {event.number} happened all the same, and every other listener has it"
-            ) from failures[0]
+            ) from failure
 
     # -- arrivals --------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The routes as a Starlette application: reading a call, asking its handler, sending the answer.
+"""The routes as an ASGI application: finding a call's route, reading it, asking its handler, answering.
 
 Whatever goes wrong is answered as a problem, in the library's own sentence; only a bug is logged with its
 traceback, and its caller learns no more than that.
@@ -6,98 +6,106 @@ traceback, and its caller learns no more than that.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Sequence
+from traceback import format_exc
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as StarletteRequest
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Match, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from breakeven.errors import BreakevenError
 from breakeven.errors.serving import Malformed, ServiceError, TooLarge, UnknownPlace, WrongMedia
-from breakeven.service.access import Caller, ProxyLogIn
+from breakeven.service.access import Caller
 from breakeven.service.access.callers import ANYBODY
-from breakeven.service.calls import JSON_MEDIA, Answer, Call, Raw, Streamed
+from breakeven.service.calls import JSON_MEDIA, JSON_WRITER, Answer, Call, Raw, Streamed
 from breakeven.service.openapi import document
+from breakeven.service.paths import PathTree, PlacedRoute, path_parts
 from breakeven.service.routes import SERVICE_ROUTES, ServiceRoute
 from breakeven.service.service import Service
 from breakeven.wire.problems import PROBLEM_MEDIA, problem_of
 
 logger = logging.getLogger(__name__)
 
-ENCODER = msgspec.json.Encoder()
 BODY_SECONDS = 60.0  # that a body may take to come
-SLASH = "\ud800"  # stands for a slash in a name meanwhile: no path that was sent can hold it
 JSON_HEADER = (b"content-type", JSON_MEDIA.encode())
 SAFE_HEADERS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 
 
-def make_app(service: Service, more: list[BaseRoute] | None = None) -> Starlette:
+def make_app(service: Service, more: Sequence[PlacedRoute] = ()) -> "App":
     """The application of a service; `more` are routes beside those of the table, such as pages."""
-    routes: list[BaseRoute] = [
-        NamedRoute(one.path, Endpoint(service, one), methods=[one.method]) for one in SERVICE_ROUTES
-    ]
-    described = ENCODER.encode(document())
-    routes.append(Route("/openapi.json", lambda request: Response(described, media_type=JSON_MEDIA)))
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await service.start()
-        try:
-            yield
-        finally:
-            await service.stop()
-
-    app = Starlette(
-        routes=[*routes, *(more or [])],
-        lifespan=lifespan,
-        exception_handlers={HTTPException: _no_such_place},
-        middleware=[] if service.entrance.proxy is None else [Middleware(ProxyGate, service.entrance.proxy)],
-    )
-    app.router.redirect_slashes = False
-    app.state.service = service
-    return app
+    described = PlacedRoute("GET", "/openapi.json", Fixed(JSON_WRITER.encode(document())))
+    return App(service, [*placed(service, SERVICE_ROUTES), described, *more])
 
 
-class NamedRoute(Route):
-    """A route whose names and ids may hold a slash, which stands in the path as %2F."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Match the parts of the path as they were sent, and read each for itself."""
-        raw: bytes = scope.get("raw_path") or b""
-        if b"%2F" not in raw.upper():
-            return super().matches(scope)
-        parts = [unquote(part).replace("/", SLASH) for part in raw.decode("ascii").split("/")]
-        found, child = super().matches({**scope, "path": "/".join(parts)})
-        if found is not Match.NONE:
-            names = child["path_params"]
-            child["path_params"] = {name: value.replace(SLASH, "/") for name, value in names.items()}
-        return found, child
+def placed(service: Service, routes: Iterable[ServiceRoute]) -> list[PlacedRoute]:
+    """Routes of the table with what answers them."""
+    return [PlacedRoute(one.method, one.path, Endpoint(service, one)) for one in routes]
 
 
-class ProxyGate:
-    """Refuses whoever says who somebody is, unless it is the proxy that may."""
+class App:
+    """All paths of a service, from its start to its stop."""
 
-    def __init__(self, app: ASGIApp, proxy: ProxyLogIn) -> None:
-        self._app, self._proxy = app, proxy
+    def __init__(self, service: Service, routes: Sequence[PlacedRoute]) -> None:
+        self._service, self._tree, self._proxy = service, PathTree(routes), service.entrance.proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Look at the peer, then let the call pass."""
-        if scope["type"] == "http":
+        """Answer one call."""
+        if scope["type"] != "http":
+            await self._live(scope, receive, send)
+            return
+        if self._proxy is not None:
             try:
                 self._proxy.check((scope.get("client") or (None,))[0], scope["headers"])
             except BreakevenError as error:
                 await send_problem(send, error)
                 return
-        await self._app(scope, receive, send)
+        parts = path_parts(scope)
+        found = self._tree.find(scope["method"], parts)
+        if found is None:
+            await self._refuse(scope, parts, send)
+            return
+        scope["route"] = found.path
+        scope["path_params"] = {name: parts[place] for name, place in found.named_parts}
+        await found.endpoint(scope, receive, send)
+
+    async def _refuse(self, scope: Scope, parts: list[str], send: Send) -> None:
+        """There is no such path, or it has no such method."""
+        words = f"path: expected one of those in /openapi.json, got {scope['method']} {'/'.join(parts)}"
+        problem, methods = problem_of(UnknownPlace(words)), self._tree.methods(parts)
+        headers = [(b"content-type", PROBLEM_MEDIA.encode()), *SAFE_HEADERS]
+        if methods:
+            problem = msgspec.structs.replace(problem, status=405)
+            headers.append((b"allow", ", ".join(methods).encode()))
+        await send_bytes(send, problem.status, JSON_WRITER.encode(problem), headers)
+
+    async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Start with the server, and stop with it."""
+        if scope["type"] != "lifespan":  # a web socket
+            await send({"type": "websocket.close"})
+            return
+        await receive()
+        try:
+            await self._service.start()
+        except BaseException:
+            await send({"type": "lifespan.startup.failed", "message": format_exc()})
+            raise
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self._service.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+class Fixed:
+    """A path whose answer is always the same JSON."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await send_bytes(send, 200, self._content, [JSON_HEADER, *SAFE_HEADERS])
 
 
 class Endpoint:
@@ -132,17 +140,17 @@ class Endpoint:
     async def _call(self, scope: Scope, receive: Receive) -> Call:
         route, headers = self._route, call_headers(scope)
         path = scope["path_params"]
-        caller = self._caller(headers, path.get("stream"))
+        caller = await self._caller(headers, path.get("stream"))
         scope["called_by"] = caller.name
         query = None if route.query is None else self._query(scope)
         body = None if route.body is None else await self._body(headers, receive)
         accepts = headers.get(b"accept", b"").decode("latin-1") if len(route.gives) > 1 else ""
         return Call(self._service, caller, path, query, body, accepts, headers)
 
-    def _caller(self, headers: dict[bytes, bytes], stream: str | None) -> Caller:
+    async def _caller(self, headers: dict[bytes, bytes], stream: str | None) -> Caller:
         if not self._route.roles:
             return ANYBODY
-        caller = self._service.entrance.caller(self._route.method, headers)
+        caller = await self._service.entrance.identify(self._route.method, headers)
         caller.check(self._route.roles, stream)
         if self._service.rates is not None:
             self._service.rates.check(caller.name)
@@ -183,7 +191,7 @@ class Endpoint:
             more = more + [(name.encode(), text.encode("latin-1")) for name, text in answer.headers.items()]
         else:
             body = answer
-        content = b"" if body is None else body if isinstance(body, bytes) else ENCODER.encode(body)
+        content = b"" if body is None else body if isinstance(body, bytes) else JSON_WRITER.encode(body)
         await send_bytes(send, status, content, [media, *more] if content else more)
 
 
@@ -204,7 +212,7 @@ async def send_problem(send: Send, error: BreakevenError) -> None:
     after = getattr(error, "retry_after", None)
     if after is not None:
         headers.append((b"retry-after", b"%d" % max(1, round(after))))
-    await send_bytes(send, problem.status, ENCODER.encode(problem), headers)
+    await send_bytes(send, problem.status, JSON_WRITER.encode(problem), headers)
 
 
 async def _send_parts(answer: Streamed, receive: Receive, send: Send) -> None:
@@ -271,13 +279,3 @@ async def _parts_of(receive: Receive, most: int) -> bytes:
 
 def _too_large(most: int) -> TooLarge:
     return TooLarge(f"body: expected at most {most:,} bytes, got more; send it in parts")
-
-
-async def _no_such_place(request: StarletteRequest, error: Exception) -> Response:
-    """What Starlette refuses: a path that is not there, or a method."""
-    status = getattr(error, "status_code", 404)
-    words = f"path: expected one of those in /openapi.json, got {request.method} {request.url.path}"
-    problem = msgspec.structs.replace(problem_of(UnknownPlace(words)), status=status)
-    return Response(
-        ENCODER.encode(problem), status, dict(getattr(error, "headers", None) or {}), PROBLEM_MEDIA
-    )

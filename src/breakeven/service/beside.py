@@ -247,7 +247,8 @@ def _job(folded: Folded) -> FitJob:
 # -- snapshots --------------------------------------------------------------------------------------------
 
 REPLAY_AIMED_AT = 1.0  # seconds of folding after the last snapshot, at which the next one is made
-SHARE_AIMED_AT = 0.05  # of the whole log, likewise
+SHARE_AIMED_AT = 0.03  # of the whole log, likewise
+LEAST_REPLAY = 0.1  # seconds of folding, below which no snapshot is worth its work
 FEWEST_ENTRIES = 1000  # since the last snapshot, before its pace is known
 SNAPSHOT_SECONDS = 3600.0  # after which the process is killed
 SNAPSHOTS_KEPT = 2
@@ -285,8 +286,10 @@ class _Progress(Struct):
 
     def due_at(self, written: int) -> float:
         """The number of entries after the last snapshot at which the next one is due."""
-        share = max(FEWEST_ENTRIES, SHARE_AIMED_AT * written)
-        return share if not self.pace else min(share, REPLAY_AIMED_AT / self.pace)
+        share = SHARE_AIMED_AT * written
+        if not self.pace:
+            return max(FEWEST_ENTRIES, share)
+        return min(max(LEAST_REPLAY / self.pace, share), REPLAY_AIMED_AT / self.pace)
 
 
 class SnapshotRunner(Repeating):

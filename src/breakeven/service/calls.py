@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from breakeven.service.access import Caller
@@ -10,6 +11,7 @@ from breakeven.service.access.entrance import CallHeaders
 from breakeven.service.live_stream import LiveStream
 from breakeven.service.service import Service
 
+JSON_WRITER = msgspec.json.Encoder()
 JSON_MEDIA = "application/json"
 LINES_MEDIA = "application/x-ndjson"
 CSV_MEDIA = "text/csv"

@@ -6,7 +6,7 @@ expired lease is no lease. Skips are entries of the log, so that they outlast a 
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b, shake_256
 from hmac import compare_digest
 from math import inf, isnan
@@ -78,11 +78,21 @@ class Desk:
 
     def ask(self, decision: Decision, at: float) -> None:
         """A label was asked for, or is awaited again."""
+        one = self._opened(decision, at)
+        insort(self._by_worth, one.by_worth)
+        insort(self._by_age, one.by_age)
+
+    def ask_all(self, asked: Iterable[tuple[Decision, float]]) -> None:
+        """Many labels are awaited, each since its time: the same, in less time."""
+        opened = [self._opened(decision, at) for decision, at in asked]
+        self._by_worth = sorted([*self._by_worth, *(one.by_worth for one in opened)])
+        self._by_age = sorted([*self._by_age, *(one.by_age for one in opened)])
+
+    def _opened(self, decision: Decision, at: float) -> OpenRequest:
         self._number += 1
         one = OpenRequest(decision.id, rank_of(decision, self.key), at, self._number, decision.labeller)
         self.requests[one.id] = one
-        insort(self._by_worth, one.by_worth)
-        insort(self._by_age, one.by_age)
+        return one
 
     def close(self, id: str) -> OpenRequest | None:
         """A label was told or withdrawn."""

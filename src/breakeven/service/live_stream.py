@@ -7,6 +7,7 @@ write that fails leaves memory ahead of the log: the learner is dropped, and rea
 
 import asyncio
 import logging
+from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -29,7 +30,7 @@ from breakeven.service.setting_up import columns_of, config_now
 from breakeven.store import LogEntry, Store, StoredStream, Writer
 from breakeven.store.port import ARRIVAL, mark_of
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
-from breakeven.wire import to_msgpack
+from breakeven.wire.lossless import EVENT_WRITER
 from breakeven.wire.stream_setup import StreamConfig, StreamState
 
 logger = logging.getLogger(__name__)
@@ -77,6 +78,16 @@ class Aside(Struct, frozen=True):
     kind: str
     id: str | None
     body: bytes
+
+
+def entry_numbers(events: list[int], beside: list[int]) -> list[int]:
+    """The numbers of entries that hold these events of a learner; `beside` are those that hold none.
+
+    >>> entry_numbers([1, 2, 3], beside=[2, 5])
+    [1, 3, 4]
+    """
+    before = [seq - place for place, seq in enumerate(beside, 1)]  # events before each of these
+    return [number + bisect_left(before, number) for number in events if number > 0]
 
 
 class LiveStream:
@@ -149,25 +160,24 @@ class LiveStream:
             if entry.seq % 1000 == 0:
                 self.progress = entry.seq / max(last, 1)
 
-        learner = fold_stream(self.store, self.stored, each=each)
+        learner = fold_stream(self.store, self.stored, each=each, upto=last)
         self.erased = self.store.erased(self.number)
         config = config_now(self.store, self.stored)
         columns = None if config.columns is None else columns_of(config.columns)
         desk = self._desk(learner, times)
-        return Folded(learner, config, columns, desk, self.store.last(self.number))
+        return Folded(learner, config, columns, desk, last)  # what another wrote meanwhile is behind that
 
     def _desk(self, learner: Learner, times: dict[str, float]) -> Desk:
         """The desk that the log leads to: what is awaited, and who skipped what."""
-        desk = Desk(self.clock.steady, self.store.id.encode())
-        awaited = learner.awaited
-        unknown = [id for id in awaited if id not in times]
-        for id, entry in self.store.find_many(self.number, unknown).items():
-            known = learner.state.book.find(id)
-            reopened = known is not None and known.reopened
-            times[id] = self._reopened_at(id, entry.at) if reopened else entry.at
-        for id, one in awaited.items():
-            desk.ask(one.decision, times.get(id, self.stored.created))
-        for entry in self.store.beside(self.number):
+        desk, beside = Desk(self.clock.steady, self.store.id.encode()), self.store.beside(self.number)
+        unknown = [one for id, one in learner.state.book.awaited.items() if id not in times]
+        numbers = [one.key - learner.state.earlier for one in unknown]
+        found = self.store.times(self.number, entry_numbers(numbers, [entry.seq for entry in beside]))
+        for one in unknown:
+            at = found.get(one.id, self.stored.created)  # what a stream began with is in no entry of it
+            times[one.id] = self._reopened_at(one.id, at) if one.reopened else at
+        desk.ask_all((one.decision, times[id]) for id, one in learner.awaited.items())
+        for entry in beside:
             if entry.kind == SKIPPED and entry.id in desk.requests:
                 desk.skip(entry.id, entry.by)
         return desk
@@ -209,13 +219,14 @@ class LiveStream:
         """Read the ids that arrived; meanwhile each id that comes is looked up in the store."""
         loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(self._threads, self._ids_in_store)
+            found = await loop.run_in_executor(self._threads, self.find_ids)
         except BreakevenError as error:
             logger.warning("stream %r: its ids are looked up one by one (%s)", self.name, error)
         else:
             seen.add_found(found)
 
-    def _ids_in_store(self) -> SeenIds:
+    def find_ids(self) -> SeenIds:
+        """The ids that arrived, from the store; runs in any thread and changes nothing."""
         found = SeenIds()
         found.add_all(self.store.arrival_ids(self.number))
         return found
@@ -285,8 +296,7 @@ class LiveStream:
             folded = self.writable
             try:
                 if self._is_slow(verb, count):
-                    loop = asyncio.get_running_loop()
-                    result = await loop.run_in_executor(self._threads, self._timed, folded, verb, work, count)
+                    result = await self._in_thread(folded, verb, work, count)
                 else:
                     result = self._timed(folded, verb, work, count)
             except BaseException as error:
@@ -313,8 +323,7 @@ class LiveStream:
         async with self._turn:
             folded = self.ready
             if self._is_slow(verb, count):
-                loop = asyncio.get_running_loop()
-                result = await loop.run_in_executor(self._threads, self._timed, folded, verb, work, count)
+                result = await self._in_thread(folded, verb, work, count)
             else:
                 result = self._timed(folded, verb, work, count)
             self._check_current(folded)
@@ -347,13 +356,14 @@ class LiveStream:
 
         return await asyncio.shield(asyncio.ensure_future(turn()))
 
-    async def close(self) -> None:
+    async def close(self, by: str) -> None:
         """Take no more, once all that came before is on disk; it stays readable."""
 
         async def turn() -> None:
             async with self._turn:
                 await self.barrier()
-                await asyncio.to_thread(self.store.close_stream, self.number, self.clock.now())
+                at = self.clock.now()
+                await asyncio.to_thread(lambda: self.store.close_stream(self.number, at, by=by))
                 self.stored = await asyncio.to_thread(self.store.stream, self.name)
 
         await asyncio.shield(asyncio.ensure_future(turn()))
@@ -362,10 +372,24 @@ class LiveStream:
         pace = self._pace.get(verb)
         return count > MANY if pace is None else pace * count > SLOW
 
-    def _timed(self, folded: Folded, verb: str, work: Callable[[Folded], Result], count: int) -> Result:
-        began = thread_time()  # of this thread: a busy machine makes no verb slow
+    async def _in_thread(
+        self, folded: Folded, verb: str, work: Callable[[Folded], Result], count: int
+    ) -> Result:
+        """Work in a thread, by the CPU time of that: waiting for its turn makes no verb slow for good."""
+        loop, timed = asyncio.get_running_loop(), self._timed
+        return await loop.run_in_executor(self._threads, timed, folded, verb, work, count, thread_time)
+
+    def _timed(
+        self,
+        folded: Folded,
+        verb: str,
+        work: Callable[[Folded], Result],
+        count: int,
+        seconds: Callable[[], float] = perf_counter,
+    ) -> Result:
+        began = seconds()
         result = work(folded)
-        took = thread_time() - began
+        took = seconds() - began
         if verb in DECIDING:
             self.times.decide.add(took)
         took /= max(count, 1)
@@ -386,8 +410,8 @@ class LiveStream:
         fresh = folded.fresh
         if not fresh:
             return [], self._on_disk()
-        at, seq = self.clock.now(), self.seq
-        entries, seen, stream = list[LogEntry](), self.seen.add, self.number
+        at, seq, stream = self.clock.now(), self.seq, self.number
+        entries, seen, encode = list[LogEntry](), self.seen.add, EVENT_WRITER.encode
         for event in fresh:
             seq += 1
             if type(event) is Arrived:  # most of them are
@@ -395,7 +419,7 @@ class LiveStream:
                 seen(decision.id)
                 if decision.wants_label:
                     folded.desk.ask(decision, at)
-                entries.append(LogEntry(stream, seq, at, by, ARRIVAL, decision.id, to_msgpack(event)))
+                entries.append(LogEntry(stream, seq, at, by, ARRIVAL, decision.id, encode(event)))
             elif type(event) is Aside:
                 entries.append(LogEntry(stream, seq, at, by, event.kind, event.id, event.body))
             else:
@@ -456,7 +480,8 @@ class LiveStream:
     def _fail(self, wait: asyncio.Future[None], error: BreakevenError) -> None:
         self.drop(error)
         if not wait.done():
-            answer = NotReady(f"stream {self.name!r}: nothing was kept of this call ({error}); try again")
+            words = f"this call could not be written ({error}); send it again"
+            answer = NotReady(f"stream {self.name!r}: {words}")
             answer.__cause__ = error
             wait.set_exception(answer)
 
@@ -465,7 +490,7 @@ class LiveStream:
     def check_room(self, folded: Folded, coming: int = 1) -> None:
         """Raise where more requests could be open than are allowed, if all that come are asked for."""
         limit, open = folded.limit, len(folded.desk)
-        if limit is None or open + coming <= limit:
+        if limit is None or not coming or open + coming <= limit:
             return
         if open >= limit:
             raise TooMany(

@@ -365,7 +365,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
     ServiceRoute(
         method="GET",
         path="/v1/trail",
-        summary="Who added and revoked tokens, and said what people may do.",
+        summary="Who added and revoked tokens, said what people may do, and ended streams.",
         handler=stream_handlers.trail,
         roles=("administer",),
         query=TrailQuery,

@@ -4,7 +4,8 @@ The latest are kept as they are. Some thousands at a time they go to Bloom filte
 one before; a new one is begun when the last is full.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,8 @@ class SeenIds:
     >>> ids = SeenIds()
     >>> ids.add_all(["a", "b"])
     >>> ids.complete = True
-    >>> "a" in ids, "c" in ids
-    (True, False)
+    >>> "a" in ids, "c" in ids, ids.among(["c", "a"])
+    (True, False, ['a'])
     """
 
     def __init__(self) -> None:
@@ -46,6 +47,21 @@ class SeenIds:
                 return True
         return False
 
+    def among(self, ids: list[str]) -> list[str]:
+        """Those of many ids that may have come."""
+        if not self.complete:
+            return ids
+        first, second = _numbers(ids)
+        maybe = np.zeros(len(ids), dtype=bool)
+        for content in self._filters:
+            bits, hits = np.frombuffer(content, dtype=np.uint8), np.ones(len(ids), dtype=bool)
+            for probe in range(3):
+                places = (first + probe * second) % (len(bits) * 8)
+                hits &= (bits[places >> 3] >> (places & 7) & 1).astype(bool)
+            maybe |= hits
+        latest = self._latest
+        return [id for id, hit in zip(ids, maybe.tolist(), strict=True) if hit or id in latest]
+
     def add(self, id: str) -> None:
         """An id came."""
         self._latest.add(id)
@@ -54,8 +70,11 @@ class SeenIds:
 
     def add_all(self, ids: Iterable[str]) -> None:
         """Many ids came."""
-        for id in ids:
-            self.add(id)
+        coming = iter(ids)
+        while some := set(islice(coming, LATEST_KEPT)):
+            self._latest |= some
+            if len(self._latest) >= LATEST_KEPT:
+                self._put_into_filter()
 
     def add_found(self, found: "SeenIds") -> None:
         """All that the store had came before these; so from here on a no is certain."""
@@ -69,8 +88,13 @@ class SeenIds:
             self._room = len(self._filters[-1]) * 8 // BITS_AN_ID
         self._room -= len(self._latest)
         bits = np.frombuffer(self._filters[-1], dtype=np.uint8)
-        numbers: NDArray[np.int64] = np.fromiter(map(hash, self._latest), np.int64, len(self._latest))
-        first, second = numbers & LOW, (numbers >> HALF) & LOW | 1
+        first, second = _numbers(self._latest)
         places = np.concatenate([first, first + second, first + 2 * second]) % (len(bits) * 8)
         np.bitwise_or.at(bits, places >> 3, np.left_shift(1, places & 7).astype(np.uint8))
         self._latest = set()
+
+
+def _numbers(ids: Collection[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Two numbers of each id, from which its places in a filter are made."""
+    numbers: NDArray[np.int64] = np.fromiter(map(hash, ids), np.int64, len(ids))
+    return numbers & LOW, (numbers >> HALF) & LOW | 1

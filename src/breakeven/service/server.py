@@ -4,6 +4,7 @@ It binds to this machine alone unless told otherwise, and to no other address be
 to stop, it takes no more calls, answers those that it has, and writes what they are about.
 """
 
+import gc
 import os
 import re
 import secrets
@@ -14,7 +15,7 @@ from pathlib import Path
 from socket import IPPROTO_TCP, SOCK_STREAM, TCP_NODELAY, create_server, getaddrinfo
 from socket import socket as Socket  # noqa: N812  (a class)
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import uvicorn
@@ -34,6 +35,7 @@ from breakeven.service.watching import AlarmReceiver, AlarmWatch
 from breakeven.store import Store, open_store
 from breakeven.store.export import time_of
 
+HttpParser = Literal["auto", "h11", "httptools"]
 REQUEST_ID = b"x-request-id"
 GOOD_REQUEST_ID = re.compile(rb"[\w.:/+=-]{1,100}", re.ASCII)
 
@@ -70,12 +72,12 @@ class CallLog:
             self._write(msgspec.json.encode(self._line(scope, status, perf_counter() - began)) + b"\n")
 
     def _line(self, scope: Scope, status: int, seconds: float) -> dict[str, Any]:
-        route, path = scope.get("route"), scope.get("path_params", {})
+        path = scope.get("path_params", {})
         return {
             "at": time_of(self._clock.now()),
             "request": scope["request_id"],
             "method": scope["method"],
-            "route": getattr(route, "path", None),
+            "route": scope.get("route"),
             "stream": path.get("stream"),
             "by": scope.get("called_by"),
             "status": status,
@@ -94,6 +96,8 @@ def request_id(scope: Scope) -> bytes:
 # -- the process ------------------------------------------------------------------------------------------
 
 SECONDS_TO_STOP = 10
+SILENT_SECONDS = 30.0  # between two looks for connections on which nothing is asked
+OBJECTS_BEFORE_COLLECTION = 20_000  # made, and not gone again
 ALARM_SECRET = "BREAKEVEN_ALARM_SECRET"
 STANDARD_ERROR = 2
 
@@ -108,6 +112,7 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     person_header: str | None = None
     trusted_proxy: list[str] = []
     calls_a_second: float | None = None
+    token_days: float | None = None  # after which a token is good no more, whatever it says itself
     call_log: str | None = None
 
 
@@ -154,22 +159,16 @@ def serve(
         with closing(socket(settings.host, port)) as listening:
             host, bound = listening.getsockname()[:2]
             begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
-            service = Service(store, proxy=proxy, calls_a_second=settings.calls_a_second)
+            service = Service(
+                store, proxy=proxy, calls_a_second=settings.calls_a_second, token_days=settings.token_days
+            )
             service.beside.append(AlarmWatch(receiver))
             if demo:
                 service.beside.append(Demonstration())
             app: ASGIApp = make_app(service, page_routes(service))
             if settings.call_log is not None:
                 app = CallLog(app, stack.enter_context(lines_to(settings.call_log)), service.clock)
-            config = uvicorn.Config(
-                app,
-                log_level="warning",
-                access_log=False,
-                timeout_graceful_shutdown=SECONDS_TO_STOP,
-                server_header=False,
-                proxy_headers=False,  # or anybody here could say that they come from the trusted proxy
-            )
-            StoppingServer(config, service).run([listening])
+            StoppingServer(app, service).run([listening])
 
 
 @contextmanager
@@ -200,11 +199,56 @@ def alarm_receiver(url: str | None) -> AlarmReceiver | None:
 
 
 class StoppingServer(uvicorn.Server):
-    """A server that ends open feeds when it is asked to stop, for it waits until every answer has ended."""
+    """A server that waits for nobody for ever.
 
-    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+    Asked to stop, it ends open feeds, for it waits until every answer has ended. Whoever is connected and
+    does not come to the end of a call's headers is hung up on; bodies have a limit of their own.
+
+    `http` names the parser of HTTP: the fastest that is there, unless it is named.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service, http: HttpParser = "auto") -> None:
+        config = uvicorn.Config(
+            app,
+            http=http,
+            interface="asgi3",
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=SECONDS_TO_STOP,
+            server_header=False,
+            ws="none",
+            proxy_headers=False,  # or anybody here could say that they come from the trusted proxy
+        )
         super().__init__(config)
         self._service = service
+        self._silent: dict[Any, Any] = {}  # connections without a call under way, with the last call of each
+        self._looked = 0.0
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second: now and then look for those who say nothing."""
+        if self._service.clock.steady() >= self._looked + SILENT_SECONDS:
+            self._looked = self._service.clock.steady()
+            self._hang_up()
+        return await super().on_tick(counter)
+
+    def _hang_up(self) -> None:
+        """Close connections that were without a call at the last look, too, and had none between."""
+        connections: set[Any] = set(self.server_state.connections)
+        silent = {one: one.cycle for one in connections if one.cycle is None or one.cycle.response_complete}
+        for one, last in silent.items():
+            if one in self._silent and self._silent[one] is last:
+                one.transport.close()
+        self._silent = silent
+
+    async def startup(self, sockets: list[Socket] | None = None) -> None:
+        """Begin to listen, with a collector that seldom looks.
+
+        What waits for the disk is looked at again and again otherwise, and so is every module.
+        """
+        await super().startup(sockets)
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
 
     async def shutdown(self, sockets: list[Socket] | None = None) -> None:
         """Answer what was asked, and stop."""

@@ -33,9 +33,10 @@ class Service:
         *,
         proxy: ProxyLogIn | None = None,
         calls_a_second: float | None = None,
+        token_days: float | None = None,
     ) -> None:
         self.store, self.clock = store, clock or Clock()
-        self.tokens = Tokens(store, self.clock)
+        self.tokens = Tokens(store, self.clock, token_days)
         sessions, people = Sessions(store, self.tokens, self.clock), People(store, self.clock)
         self.entrance = Entrance(self.tokens, sessions, people, proxy)
         self.rates = None if calls_a_second is None else CallRates(calls_a_second, self.clock.steady)
@@ -133,17 +134,18 @@ class Service:
         if config not in (config_now(self.store, stored), first_config(stored)):
             raise _taken(name)
 
-    async def close(self, name: str) -> None:
+    async def close(self, name: str, by: str) -> None:
         """Have a stream take no more; it stays readable."""
-        await self.stream(name).close()
+        await self.stream(name).close(by)
 
-    async def remove(self, name: str) -> None:
+    async def remove(self, name: str, by: str) -> None:
         """Remove a stream with all that is in it."""
         async with self._changing:
             live = self.stream(name)
             await live.barrier()
             del self.streams[name]
-            await asyncio.to_thread(self.store.drop_stream, live.number)
+            now = self.clock.now()
+            await asyncio.to_thread(lambda: self.store.drop_stream(live.number, now, by=by))
             await asyncio.to_thread(self.store.compact)
 
 

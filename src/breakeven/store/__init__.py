@@ -16,7 +16,6 @@ from breakeven.errors.storing import (
 )
 from breakeven.store.opening import open_store
 from breakeven.store.port import (
-    AccessChange,
     LogEntry,
     Store,
     StoredPerson,
@@ -24,12 +23,12 @@ from breakeven.store.port import (
     StoredSnapshot,
     StoredStream,
     StoredToken,
+    TrailEntry,
 )
 from breakeven.store.sqlite import SqliteStore
 from breakeven.store.writer import Writer
 
 __all__ = [
-    "AccessChange",
     "LogEntry",
     "MissingStore",
     "SecondWriter",
@@ -43,6 +42,7 @@ __all__ = [
     "StoredSnapshot",
     "StoredStream",
     "StoredToken",
+    "TrailEntry",
     "UnknownStream",
     "Writer",
     "WrongStore",

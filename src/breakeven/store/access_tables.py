@@ -9,11 +9,11 @@ from typing import Any
 
 from breakeven.errors import DuplicateId, expect
 from breakeven.store.port import (
-    AccessChange,
-    AccessVerb,
     StoredPerson,
     StoredSession,
     StoredToken,
+    TrailEntry,
+    TrailVerb,
     check_name,
     rights_of,
 )
@@ -131,15 +131,15 @@ class SqlAccess(ABC):
 
     # -- the trail ---------------------------------------------------------------------------------
 
-    def trail(self) -> list[AccessChange]:
+    def trail(self) -> list[TrailEntry]:
         """Who changed what somebody may do."""
         with self._reading() as connection:
             rows = self._rows(
                 connection, "SELECT number, at, by, verb, about, detail FROM trail ORDER BY number"
             )
-        return [AccessChange(*row) for row in rows]
+        return [TrailEntry(*row) for row in rows]
 
-    def _note(self, connection: Any, at: float, by: str, verb: AccessVerb, about: str, detail: str) -> None:
+    def _note(self, connection: Any, at: float, by: str, verb: TrailVerb, about: str, detail: str) -> None:
         """In a change: add it to the trail."""
         ((last,),) = self._rows(connection, "SELECT coalesce(max(number), 0) FROM trail")
         sql = "INSERT INTO trail (number, at, by, verb, about, detail) VALUES (?, ?, ?, ?, ?, ?)"

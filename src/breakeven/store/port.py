@@ -18,7 +18,9 @@ LARGEST_SEQ, LARGEST_TIME = 2**53, 1e12  # within which a number is surely one t
 PLAIN_LENGTH = 100  # up to which text surely is
 MARK_SIZE = 16  # bytes, of what is kept of an id that was erased
 
-AccessVerb = Literal["add token", "revoke token", "add person", "remove person"]
+TrailVerb = Literal[
+    "add token", "revoke token", "add person", "remove person", "close stream", "remove stream"
+]
 
 
 class LogEntry(Struct, frozen=True, gc=False):
@@ -90,17 +92,17 @@ class StoredPerson(Struct, frozen=True):
     streams: str | None = None
 
 
-class AccessChange(Struct, frozen=True):
-    """Who changed what somebody may do, and when; numbers go on from 1.
+class TrailEntry(Struct, frozen=True):
+    """Who changed what somebody may do, or ended a stream, and when; numbers go on from 1.
 
-    `about` is the name of whoever holds the token, or of the person; `detail` says what they may do, without
-    any secret.
+    `about` is the name of whoever holds the token, of the person, or of the stream; `detail` says what they
+    may do, without any secret.
     """
 
     number: int
     at: float
     by: str
-    verb: AccessVerb
+    verb: TrailVerb
     about: str
     detail: str = ""
 
@@ -135,10 +137,10 @@ class Store(Protocol):
     ) -> StoredStream:
         """Make a stream, with its first entries if given; a name that is taken is refused: `DuplicateId`."""
 
-    def close_stream(self, stream: int, at: float) -> None:
+    def close_stream(self, stream: int, at: float, *, by: str) -> None:
         """Say that a stream takes no more entries; those it has stay."""
 
-    def drop_stream(self, stream: int) -> None:
+    def drop_stream(self, stream: int, at: float, *, by: str) -> None:
         """Remove a stream with all its entries and snapshots; `compact` removes their traces."""
 
     def append(self, entries: Sequence[LogEntry]) -> None:
@@ -162,6 +164,9 @@ class Store(Protocol):
 
     def find_many(self, stream: int, ids: Collection[str]) -> dict[str, LogEntry]:
         """The arrivals with these ids, by id; those that there are not are left out."""
+
+    def times(self, stream: int, seqs: Sequence[int]) -> dict[str, float]:
+        """When the entries with these numbers were written, by the ids that they are about."""
 
     def arrival_ids(self, stream: int) -> Iterator[str]:
         """The ids of all arrivals, in no particular order, read in pages."""
@@ -234,8 +239,8 @@ class Store(Protocol):
     def drop_person(self, name: str, at: float, *, by: str) -> bool:
         """Forget a person; whether there was one."""
 
-    def trail(self) -> list[AccessChange]:
-        """Who added and revoked tokens, and said what people may do; the first change first.
+    def trail(self) -> list[TrailEntry]:
+        """Who added and revoked tokens, said what people may do, and ended streams; the first change first.
 
         A change and its line in the trail are on disk together.
         """
@@ -255,6 +260,7 @@ class Store(Protocol):
 
 def check_entries(entries: Iterable[LogEntry]) -> None:
     """Raise unless every field of every entry can be stored."""
+    by = kind = ""  # of the entry before: many have the same
     for one in entries:
         if not (
             type(one.seq) is int
@@ -264,10 +270,11 @@ def check_entries(entries: Iterable[LogEntry]) -> None:
             and type(one.body) is bytes
             and type(one.id) is str
             and _is_plain(one.id)
-            and _is_plain(one.by)
-            and _is_plain(one.kind)
+            and (one.by is by or _is_plain(one.by))
+            and (one.kind is kind or _is_plain(one.kind))
         ):
             check_entry(one)
+        by, kind = one.by, one.kind
 
 
 def _is_plain(text: str) -> bool:

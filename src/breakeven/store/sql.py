@@ -174,26 +174,30 @@ class SqlStore(SqlAccess):
         self._run(connection, "DELETE FROM meta WHERE key = ?", key)
         self._run(connection, "INSERT INTO meta VALUES (?, ?)", key, value)
 
-    def close_stream(self, stream: int, at: float) -> None:
+    def close_stream(self, stream: int, at: float, *, by: str) -> None:
         """Say that a stream takes no more entries."""
         with self._writing() as connection:
-            done = self._run(
-                connection, "UPDATE stream SET closed = ? WHERE number = ?", expect.finite("at", at), stream
-            )
-            if done.rowcount != 1:
-                raise unknown_stream(stream)
+            name, at = self._name_of(connection, stream), expect.finite("at", at)
+            self._run(connection, "UPDATE stream SET closed = ? WHERE number = ?", at, stream)
+            self._note(connection, at, by, "close stream", name, "")
             self._lasts.pop(stream, None)
 
-    def drop_stream(self, stream: int) -> None:
+    def _name_of(self, connection: Any, stream: int) -> str:
+        rows = self._rows(connection, "SELECT name FROM stream WHERE number = ?", stream)
+        if not rows:
+            raise unknown_stream(stream)
+        return str(rows[0][0])
+
+    def drop_stream(self, stream: int, at: float, *, by: str) -> None:
         """Remove a stream with all its entries and snapshots."""
         with self._writing() as connection:
+            self._note(connection, at, by, "remove stream", self._name_of(connection, stream), "")
             self._remember(connection, HIGHEST_NUMBER, str(self._highest_number(connection)))
             self._run(connection, "DELETE FROM entry WHERE stream = ?", stream)
             self._run(connection, "DELETE FROM snapshot WHERE stream = ?", stream)
             self._run(connection, "DELETE FROM erased WHERE stream = ?", stream)
             self._remember(connection, UNCOMPACTED, "1")
-            if self._run(connection, "DELETE FROM stream WHERE number = ?", stream).rowcount != 1:
-                raise unknown_stream(stream)
+            self._run(connection, "DELETE FROM stream WHERE number = ?", stream)
             self._lasts.pop(stream, None)
 
     # -- the log -----------------------------------------------------------------------------------
@@ -263,6 +267,17 @@ class SqlStore(SqlAccess):
                 sql = f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND kind = 'Arrived' AND id IN "
                 for row in self._rows(connection, f"{sql}({slots})", stream, *part):
                     found[row[5]] = LogEntry(*row)
+        return found
+
+    def times(self, stream: int, seqs: Sequence[int]) -> dict[str, float]:
+        """When the entries with these numbers were written, by the ids that they are about."""
+        found: dict[str, float] = {}
+        with self._reading() as connection:
+            for low in range(0, len(seqs), IDS_AT_ONCE):
+                part = seqs[low : low + IDS_AT_ONCE]
+                slots = ", ".join("?" * len(part))
+                sql = f"SELECT id, at FROM entry WHERE stream = ? AND id IS NOT NULL AND seq IN ({slots})"
+                found.update(self._rows(connection, sql, stream, *part))
         return found
 
     def arrival_ids(self, stream: int) -> Iterator[str]:

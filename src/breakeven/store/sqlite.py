@@ -9,9 +9,12 @@ import sqlite3
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Literal
+
+from msgspec.structs import astuple
 
 from breakeven.errors.addresses import SQLITE
 from breakeven.errors.storing import MissingStore, StoreError, StoreFailed, WrongStore
@@ -29,9 +32,8 @@ OpenFor = Literal["read", "write", "create", "upgrade", "tokens"]
 SQLITE_WORDS = Dialect("integer", "real", "blob", " WITHOUT ROWID")
 BUSY_SECONDS = 10.0
 PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of log before a commit moves it into the file; `rest` does so earlier
-ADDED = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)"
-ROWS_A_STATEMENT = 20  # between two statements other threads run, and both take time for that
-ADDED_AT_ONCE = ADDED + ", (?, ?, ?, ?, ?, ?, ?)" * (ROWS_A_STATEMENT - 1)
+ENTRY_SLOTS = "(?, ?, ?, ?, ?, ?, ?)"
+ROWS_A_STATEMENT = 64  # between two statements other threads run, and both take time for that
 BROKEN_RULES = {
     "UNIQUE constraint failed: entry.stream, entry.seq": "number",
     "UNIQUE constraint failed: entry.stream, entry.id": "arrival",
@@ -186,11 +188,9 @@ class SqliteStore(SqlStore):
     # -- what SQLite says otherwise ----------------------------------------------------------------
 
     def _insert(self, connection: sqlite3.Connection, entries: Sequence[LogEntry]) -> None:
-        rows = [(one.stream, one.seq, one.at, one.by, one.kind, one.id, one.body) for one in entries]
-        whole = len(rows) - len(rows) % ROWS_A_STATEMENT
-        for low in range(0, whole, ROWS_A_STATEMENT):
-            connection.execute(ADDED_AT_ONCE, list(chain.from_iterable(rows[low : low + ROWS_A_STATEMENT])))
-        connection.executemany(ADDED, rows[whole:])
+        for low in range(0, len(entries), ROWS_A_STATEMENT):
+            part = entries[low : low + ROWS_A_STATEMENT]
+            connection.execute(_added(len(part)), list(chain.from_iterable(map(astuple, part))))
 
     def _tables(self, connection: sqlite3.Connection) -> set[str]:
         rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
@@ -249,6 +249,12 @@ class SqliteStore(SqlStore):
                 self._writer = None
             if self._lock is not None:
                 self._lock.release()
+
+
+@cache
+def _added(rows: int) -> str:
+    """The statement that adds so many entries; SQLite reads each once and keeps it."""
+    return "INSERT INTO entry VALUES " + ", ".join([ENTRY_SLOTS] * rows)
 
 
 def sync_folder(folder: Path) -> None:

@@ -72,7 +72,7 @@ class Writer:
 
         Calls are written in the order in which they came.
         """
-        if len({entry.stream for entry in entries}) != 1:
+        if len(entries) != 1 and len({entry.stream for entry in entries}) != 1:
             expect.refuse("entries", "some of one stream", "none, or some of several", described=True)
         self._put(_Call(entries[0].stream, entries, answer))
 

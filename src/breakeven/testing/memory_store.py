@@ -10,8 +10,6 @@ from breakeven.errors import DuplicateId, WrongEvent
 from breakeven.folding import EVENT_KINDS
 from breakeven.store.port import (
     ARRIVAL,
-    AccessChange,
-    AccessVerb,
     FirstEntries,
     LogEntry,
     StoredPerson,
@@ -19,6 +17,8 @@ from breakeven.store.port import (
     StoredSnapshot,
     StoredStream,
     StoredToken,
+    TrailEntry,
+    TrailVerb,
     check_entry,
     check_name,
     numbered,
@@ -44,7 +44,7 @@ class MemoryStore:
         self._tokens: dict[str, StoredToken] = {}
         self._sessions: dict[bytes, StoredSession] = {}
         self._people: dict[str, StoredPerson] = {}
-        self._trail: list[AccessChange] = []
+        self._trail: list[TrailEntry] = []
         self._erased: dict[int, frozenset[bytes]] = {}
         self.uncompacted = False
 
@@ -77,17 +77,19 @@ class MemoryStore:
             self._logs[made.number], self._snapshots[made.number] = entries, {}
         return made
 
-    def close_stream(self, stream: int, at: float) -> None:
+    def close_stream(self, stream: int, at: float, *, by: str) -> None:
         """Say that a stream takes no more entries."""
         with self._turn:
             self._fail()
-            self._streams[stream] = replace(self._known(stream), closed=at)
+            closed = replace(self._known(stream), closed=at)
+            self._note(at, by, "close stream", closed.name, "")
+            self._streams[stream] = closed
 
-    def drop_stream(self, stream: int) -> None:
+    def drop_stream(self, stream: int, at: float, *, by: str) -> None:
         """Remove a stream with all its entries and snapshots."""
         with self._turn:
             self._fail()
-            self._known(stream)
+            self._note(at, by, "remove stream", self._known(stream).name, "")
             del self._streams[stream], self._logs[stream], self._snapshots[stream]
             self._erased.pop(stream, None)
             self.uncompacted = True
@@ -134,6 +136,11 @@ class MemoryStore:
         """The arrivals with these ids."""
         there = self.entries(stream)
         return {one.id: one for one in there if one.kind == ARRIVAL and one.id is not None and one.id in ids}
+
+    def times(self, stream: int, seqs: Sequence[int]) -> dict[str, float]:
+        """When the entries with these numbers were written, by the ids that they are about."""
+        wanted = set(seqs)
+        return {one.id: one.at for one in self.entries(stream) if one.seq in wanted and one.id is not None}
 
     def arrival_ids(self, stream: int) -> Iterator[str]:
         """The ids of all arrivals."""
@@ -249,13 +256,13 @@ class MemoryStore:
             del self._people[name]
         return True
 
-    def trail(self) -> list[AccessChange]:
+    def trail(self) -> list[TrailEntry]:
         """Who changed what somebody may do."""
         return list(self._trail)
 
-    def _note(self, at: float, by: str, verb: AccessVerb, about: str, detail: str) -> None:
+    def _note(self, at: float, by: str, verb: TrailVerb, about: str, detail: str) -> None:
         check_name("by", by)
-        self._trail.append(AccessChange(len(self._trail) + 1, at, by, verb, about, detail))
+        self._trail.append(TrailEntry(len(self._trail) + 1, at, by, verb, about, detail))
 
     def add_session(self, session: StoredSession) -> None:
         """Keep a session."""

@@ -9,7 +9,6 @@ from threading import Thread
 
 from breakeven.errors import BreakevenError, DuplicateId, InvalidInput, WrongEvent
 from breakeven.store import (
-    AccessChange,
     LogEntry,
     SecondWriter,
     Store,
@@ -18,6 +17,7 @@ from breakeven.store import (
     StoredSnapshot,
     StoredToken,
     StoreError,
+    TrailEntry,
     UnknownStream,
     Writer,
 )
@@ -116,13 +116,13 @@ def a_name_belongs_to_one_stream(store: Store) -> None:
 def a_closed_stream_takes_no_more(store: Store) -> None:
     """What it has stays."""
     stream = begun(store, 2)
-    store.close_stream(stream, at=7.25)
+    store.close_stream(stream, 7.25, by="root")
     with refusing(WrongEvent, "which is closed"):
         store.append([entry(stream, 3)])
     assert store.stream("clinic").closed == 7.25
     assert store.last(stream) == 2
     with refusing(UnknownStream, "stream: expected one of this store"):
-        store.close_stream(99, at=0.0)
+        store.close_stream(99, 0.0, by="root")
 
 
 @store_check
@@ -186,11 +186,11 @@ def a_dropped_stream_leaves_the_others(store: Store) -> None:
     """A stream goes with all that is in it, and its name is free again."""
     first, second = begun(store, 3), begun(store, 2, "other")
     store.keep_snapshot(_snapshot(first, 3))
-    store.drop_stream(first)
+    store.drop_stream(first, 9.0, by="root")
     assert [one.name for one in store.streams()] == ["other"]
     assert (store.last(first), store.last(second), store.snapshot(first)) == (0, 2, None)
     with refusing(UnknownStream, "expected one of this store"):
-        store.drop_stream(first)
+        store.drop_stream(first, 9.0, by="root")
     assert store.last(begun(store, 1)) == 1
 
 
@@ -198,11 +198,11 @@ def a_dropped_stream_leaves_the_others(store: Store) -> None:
 def the_number_of_a_dropped_stream_is_not_given_again(store: Store) -> None:
     """Whoever remembers something by the number of a stream finds nothing of another one."""
     first, second = begun(store), begun(store, name="other")
-    store.drop_stream(second)
+    store.drop_stream(second, 9.0, by="root")
     third = begun(store, name="other")
     assert third not in (first, second)
-    store.drop_stream(first)
-    store.drop_stream(third)
+    store.drop_stream(first, 9.0, by="root")
+    store.drop_stream(third, 9.0, by="root")
     assert begun(store) not in (first, second, third)
 
 
@@ -222,6 +222,8 @@ def entries_are_found_by_what_they_are_about(store: Store) -> None:
     store.append([arrival(other, 1, "a"), entry(other, 2, kind="Told", id="a")])
     assert store.find_many(stream, ["a", "b", "c", "a\0"]) == {"a": log[0], "b": log[1]}
     assert store.find_many(stream, []) == {}
+    assert store.times(stream, [1, 4, 5, 99]) == {"a": log[0].at, "b": log[3].at}
+    assert store.times(stream, []) == {}
     assert sorted(store.arrival_ids(stream)) == ["a", "b"]
     assert store.about(stream, "a") == [log[2], log[5]]
     assert store.about(stream, "b") == [log[3]]
@@ -422,8 +424,9 @@ def people_are_kept_by_name(store: Store) -> None:
 
 
 @store_check
-def whoever_changes_what_somebody_may_do_is_in_the_trail(store: Store) -> None:
+def who_administers_is_in_the_trail(store: Store) -> None:
     """Each change once, with who and when, and without secrets; what changes nothing is no change."""
+    stream = begun(store)
     made = StoredToken("id1", "Ann", b"hash", "send label", "clinic", 1.5)
     store.add_token(made, by="root")
     with refusing(DuplicateId, "token: expected an id that no token has"):
@@ -433,14 +436,18 @@ def whoever_changes_what_somebody_may_do_is_in_the_trail(store: Store) -> None:
     store.keep_person(StoredPerson("cem", "watch"), 9.0, by="root")
     store.drop_person("eve", 9.5, by="root")
     store.drop_person("cem", 10.0, by="ben")
+    store.close_stream(stream, 12.0, by="ben")
+    store.drop_stream(stream, 13.0, by="root")
     with refusing(InvalidInput, "by: expected"):
         store.keep_person(StoredPerson("cem", "watch"), 11.0, by="")
     assert store.people() == []
     assert store.trail() == [
-        AccessChange(1, 1.5, "root", "add token", "Ann", "id1: send, label; streams: clinic"),
-        AccessChange(2, 7.0, "ben", "revoke token", "Ann", "id1"),
-        AccessChange(3, 9.0, "root", "add person", "cem", "watch; streams: all"),
-        AccessChange(4, 10.0, "ben", "remove person", "cem", ""),
+        TrailEntry(1, 1.5, "root", "add token", "Ann", "id1: send, label; streams: clinic"),
+        TrailEntry(2, 7.0, "ben", "revoke token", "Ann", "id1"),
+        TrailEntry(3, 9.0, "root", "add person", "cem", "watch; streams: all"),
+        TrailEntry(4, 10.0, "ben", "remove person", "cem", ""),
+        TrailEntry(5, 12.0, "ben", "close stream", "clinic", ""),
+        TrailEntry(6, 13.0, "root", "remove stream", "clinic", ""),
     ]
 
 
@@ -456,7 +463,7 @@ def what_was_erased_is_known_by_its_mark(store: Store) -> None:
     assert store.uncompacted
     store.compact()
     assert (store.erased(stream), store.uncompacted) == (marks, False)
-    store.drop_stream(stream)
+    store.drop_stream(stream, 9.0, by="root")
     assert (store.erased(stream), store.uncompacted) == (frozenset(), True)
 
 

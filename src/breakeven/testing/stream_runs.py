@@ -1,6 +1,6 @@
 """Running a stream through a learner, and comparing what came out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -146,7 +146,7 @@ def refused(learner: Learner, *words: str) -> Iterator[None]:
     assert learner.snapshot() == before, "a refused call changed the state"
 
 
-def assert_same_decisions(some: list[Decision], others: list[Decision], *, exact: bool) -> int:
+def assert_same_decisions(some: Sequence[Decision], others: Sequence[Decision], *, exact: bool) -> int:
     """Equal decisions, but for ones too close to call: there the runs part. How many were compared.
 
     Where the belief is `exact`, uncertainties and thresholds must agree in all bits, too.

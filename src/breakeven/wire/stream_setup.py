@@ -213,18 +213,18 @@ class ErasedAnswer(Struct, frozen=True):
 
 
 class TrailLine(Struct, frozen=True):
-    """Who changed what somebody may do, when, and what they may do since."""
+    """Who changed what somebody may do, or ended a stream, and when; `detail` is what they may do since."""
 
     number: int
     at: str
     by: str
-    verb: Literal["add token", "revoke token", "add person", "remove person"]
+    verb: Literal["add token", "revoke token", "add person", "remove person", "close stream", "remove stream"]
     about: str
     detail: str
 
 
 class TrailAnswer(Struct, frozen=True):
-    """Changes of tokens and people, the first one first; `next` is what `after` of the next page is."""
+    """Changes, the first one first; `next` is the `after` of the next page, and null at the end."""
 
     changes: list[TrailLine]
     next: int | None

@@ -1,7 +1,8 @@
 """The default belief for rows beside one fitted process: a decision, a label told, memory and snapshots.
 
-Both look at the same n labels of a smooth function of eight inputs. Members and kernels are fitted to them
-before anything is timed; a label told may bring a fit, as it does in a stream.
+Both look at the same n labels of a smooth function of eight inputs, and both follow `Value`; the default
+belief also checks itself, as it does by default. Members and kernels are fitted to the labels before
+anything is timed; a label told may bring a fit, as it does in a stream.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from breakeven.beliefs import Averaged, Belief, GaussianProcess, SquaredExponential
 from breakeven.learner import Learner
-from breakeven.rules import Value
+from breakeven.rules import Check, Rule, Value
 from breakeven_research.bench.footprint import A_PAIR, afresh, check_memory, peak
 from breakeven_research.bench.results import Measurement, Result, Sizes
 from breakeven_research.bench.timing import Task, a_round, megabytes, side_by_side, timing
@@ -42,7 +43,8 @@ def _words(labels: int) -> str:
 
 
 def _decisions(labels: int, sizes: Sizes) -> Iterator[Result]:
-    average, process = _deciding(Averaged(DIM), labels), _deciding(_process(), labels)
+    average = _deciding(Averaged(DIM), Check(_value()), labels)
+    process = _deciding(_process(), _value(), labels)
     new = _stream(32)[0]
     tasks = [Task(partial(_decide_all, one, new), len(new)) for one in (average, process)]
     ours, plain = side_by_side(*tasks, repeats=sizes.repeats)
@@ -68,9 +70,13 @@ def _stream(count: int, seed: int = 1) -> tuple[Array, Array]:
     return X, np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.3 * random.normal(size=count)
 
 
-def _deciding(belief: Belief, labels: int) -> Learner:
+def _value() -> Value:
+    return Value(horizon=10**9, scored="labels")
+
+
+def _deciding(belief: Belief, rule: Rule, labels: int) -> Learner:
     """A learner that has these labels and a full sample of past arrivals, and buys nothing more."""
-    learner = Learner(belief, Value(horizon=10**9, scored="labels"), label_cost=TOO_DEAR)
+    learner = Learner(belief, rule, label_cost=TOO_DEAR)
     _learn_all(learner, labels)
     _decide_all(learner, _stream(600, seed=2)[0])
     return learner
@@ -114,7 +120,7 @@ def _labels(labels: int) -> Iterator[Result]:
 
 def labels_of_an_average(labels: int) -> list[float]:
     """CPU seconds of the last hundred labels, the most memory they took, and the size of a snapshot."""
-    learner = Learner(Averaged(DIM), Value(horizon=10**9, scored="labels"), label_cost=TOO_DEAR)
+    learner = Learner(Averaged(DIM), Check(_value()), label_cost=TOO_DEAR)
     learner.learn(*_first())
     before = peak()
     seconds = _learn_all(learner, labels)

@@ -21,6 +21,7 @@ from breakeven_research.bench import (
     gp_rounds,
     keeping,
     long_streams,
+    restarting,
     serving,
     types,
 )
@@ -55,6 +56,7 @@ BENCHMARKS = {
     "fitting": Benchmark("Fitting a kernel", fitting.measurements),
     "keeping": Benchmark("Snapshots, restores and stores", keeping.measurements),
     "service": Benchmark("Decisions over HTTP", serving.measurements),
+    "restart": Benchmark("The service after a restart", restarting.measurements),
     "footprint": Benchmark("Import time and memory", footprint.measurements),
 }
 

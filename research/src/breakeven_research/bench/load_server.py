@@ -1,48 +1,56 @@
 """The server that `serving` puts under load: `python -m breakeven_research.bench.load_server ADDRESS HTTP`.
 
-The service of breakeven, and beside it a path that does nothing at all, and one that says how many seconds of
-CPU this process has used. It prints its port once it listens, and ends with whoever started it.
+The service of breakeven as `breakeven serve` runs it, and in it a route whose handler does nothing: its calls
+come in through the same server, are found in the same table, and their callers are identified, counted and
+checked as any other's; the body is read and not decoded, and the answer is empty. Another route says how many
+seconds of CPU this process has used. It prints its port once it listens, and ends with whoever started it.
 """
 
 import os
 import sys
 import threading
 from time import process_time
+from typing import cast
 
-import uvicorn
-from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
-
-from breakeven.service.app import make_app
-from breakeven.service.server import socket
+from breakeven.service.app import make_app, placed
+from breakeven.service.calls import Call, Raw
+from breakeven.service.pages.page_routes import page_routes
+from breakeven.service.routes import STREAM, ServiceRoute
+from breakeven.service.server import HttpParser, StoppingServer, socket
 from breakeven.service.service import Service
 from breakeven.store import open_store
 
 
-class Plain:
-    """A path that answers with one number."""
+async def nothing(call: Call) -> None:
+    """Do nothing."""
 
-    def __init__(self, seconds: bool) -> None:
-        self._seconds = seconds
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the call and answer it."""
-        await receive()
-        body = repr(process_time()).encode() if self._seconds else b"0"
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+async def cpu(call: Call) -> float:
+    """How many seconds of CPU this process has used."""
+    return process_time()
+
+
+ROUTES = (
+    ServiceRoute(
+        method="POST",
+        path=f"{STREAM}/empty",
+        summary="Nothing.",
+        handler=nothing,
+        roles=("send",),
+        body=Raw,
+    ),
+    ServiceRoute(method="POST", path="/cpu", summary="Seconds of CPU.", handler=cpu, roles=("watch",)),
+)
 
 
 def main(address: str, http: str) -> None:
     """Serve until standard input ends."""
-    more = [Route("/empty", Plain(False), methods=["POST"]), Route("/cpu", Plain(True), methods=["POST"])]
     listening = socket("127.0.0.1", 0)
     print(listening.getsockname()[1], flush=True)
-    app = make_app(Service(open_store(address, "create")), [*more])
+    service = Service(open_store(address, "create"))
+    app = make_app(service, [*page_routes(service), *placed(service, ROUTES)])
     threading.Thread(target=_end_with_input, daemon=True).start()
-    config = uvicorn.Config(app, log_level="error", access_log=False, server_header=False, http=http)
-    uvicorn.Server(config).run([listening])
+    StoppingServer(app, service, cast(HttpParser, http)).run([listening])
 
 
 def _end_with_input() -> None:

@@ -12,27 +12,33 @@ import numpy as np
 
 from breakeven import theory
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
-from breakeven.beliefs.averaged.axis_shares import axis_hearing
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
 from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, may_be_common, rounded
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
-from breakeven.beliefs.averaged.members import MOVING, NOISES, NULL_MEMBER, SHAPES, Frame, Member
+from breakeven.beliefs.averaged.members import (
+    MOVING,
+    NULL_MEMBER,
+    Frame,
+    Member,
+    axis_hearing,
+)
 from breakeven.beliefs.averaged.mixture import Mixture
 from breakeven.beliefs.averaged.odds import evidence_of_parts
-from breakeven.beliefs.averaged.posterior import TAMED, KnownNoise, LabelScale, Look, Posterior
+from breakeven.beliefs.averaged.posterior import KnownNoise, LabelScale, Look, Posterior
 from breakeven.beliefs.averaged.proposing import (
     Moments,
     checked_count,
     checked_members,
+    checked_rare,
     plain_members,
     propose,
 )
 from breakeven.beliefs.averaged.voices import Voices
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
-from breakeven.beliefs.change import best_split
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.reservoir import lesson_share
+from breakeven.beliefs.retreats import best_split
 from breakeven.beliefs.similarity import Hearing
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
@@ -40,7 +46,6 @@ from breakeven.values import COMING, EVEN, UNKNOWN, Prediction, Saving, Traits, 
 
 MOST_AWAITED = 128  # labels awaited that are counted, the latest
 MOST_LABELS = 1_000  # labels that are looked at: beyond them an even part of all
-NOISE_RANGE = (0.1, 0.9)  # of the weight, when it is said how noisy labels are
 
 
 class AveragedView(View):
@@ -120,7 +125,7 @@ class Averaged(LabelledRows):
                 posterior.grow(posterior.look(place, places[:0]), ratio)
             posterior.learn(self._used_labels(posterior.labels))
             self._posterior = posterior
-            self._coming = Coming(posterior, self._frame.place(self._kept_rows()), explained)
+            self._coming = Coming.of(posterior, self._frame.place(self._kept_rows()), explained)
         self._note()
 
     def _used_labels(self, count: int) -> Array:
@@ -150,13 +155,6 @@ class Averaged(LabelledRows):
         self._voices, self._stale = None, True
         if self._posterior is not None and self._coming is not None:
             self._voices = Voices(self._posterior, self._coming, self._retreats.widened, self.level)
-
-    def _watch(self) -> None:
-        """Other arrivals stand for those to come."""
-        assert self._voices is not None
-        assert self._coming is not None
-        self._voices.watch(self._coming)
-        self._stale = True
 
     def _fitted_axes(self, voices: Voices) -> float:
         """How many axes labels teach: as many as were found by them, as far as members with such count."""
@@ -316,24 +314,30 @@ class Averaged(LabelledRows):
 
     def _keep(self, point: Array | None, stay: list[int]) -> None:
         """Know as much of the arrival kept as of the others."""
-        posterior, coming = self._posterior, self._coming
-        if posterior is None or coming is None or self._frame is None:
+        posterior, coming, voices = self._posterior, self._coming, self._voices
+        if posterior is None or coming is None or voices is None or self._frame is None:
             return
         with one_thread:
             if point is None:
-                self._coming = Coming(posterior, posterior.places[:0])
+                self._coming = Coming.of(posterior, posterior.places[:0])
+                voices.watch(self._coming)
             else:
                 place = self._frame.place(self._at(point, self._kept_at))
-                coming.add(posterior.look(place, posterior.places[:0]), stay, posterior)
-            self._watch()
+                one = Coming.at(posterior.look(place, posterior.places[:0]), posterior)
+                coming.join(one, stay)
+                voices.keep(coming, one, stay)
+        self._stale = True
         self._follow()
 
     def _renew(self) -> None:
-        moving = any(member.axes == MOVING for member in self._members)
-        if self._posterior is not None and self._frame is not None and moving:
-            with one_thread:
-                self._coming = Coming(self._posterior, self._frame.place(self._kept_rows()))
-                self._watch()
+        moving = np.flatnonzero([member.axes == MOVING for member in self._members])
+        posterior, coming, voices = self._posterior, self._coming, self._voices
+        if posterior is None or coming is None or voices is None or self._frame is None or not len(moving):
+            return
+        with one_thread:
+            coming.renew(posterior, self._frame.place(self._kept_rows()), moving)
+            voices.watch(coming)
+        self._stale = True
 
     def _await(self) -> None:
         self._stale = True
@@ -418,40 +422,19 @@ class Averaged(LabelledRows):
     def describe(self) -> dict[str, Any]:
         """How many members count, the heaviest of them, and what labels look like to them."""
         told: dict[str, Any] = {"dim": self.dim, "members": len(self._members)}
-        posterior = self._posterior
-        if posterior is None:
+        posterior, voices = self._posterior, self._voices
+        if posterior is None or voices is None:
             return told
-        weights = posterior.weights.sum(axis=0)
-        heaviest = posterior.members[int(weights.argmax())]
-        shape = SHAPES[heaviest.shape]
         common = common_label(self._labels)
+        noise_between = {"noise_between": voices.noise_between()} if self.noise_std is None else {}
         return {
             **told,
             **({} if common is None else {"common": common}),
-            "heaviest": {
-                "weight": float(weights.max()),
-                "profile": shape.profile,
-                "length": shape.length,
-                "linear": shape.linear,
-                "noise": NOISES[heaviest.noise],
-                "axes": ("alike", "fitted", "fitted, with time")[heaviest.axes],
-            },
-            "constant": float(weights[[member.shape == 0 for member in posterior.members]].sum()),
-            "moving": float(weights[[member.axes == MOVING for member in posterior.members]].sum()),
-            "tamed": float(posterior.weights[TAMED].sum()),
+            **posterior.describe(),
             "noise_std": self.traits.noise_std,
-            **({"noise_between": self._noise_between()} if self.noise_std is None else {}),
+            **noise_between,
             "label_std": posterior.scale.std,
         }
-
-    def _noise_between(self) -> list[float]:
-        """Between which noises four fifths of the weight lie."""
-        assert self._voices is not None
-        stds, weights = self._voices.noise_stds, self._voices.weights
-        order = np.argsort(stds, kind="stable")
-        places = np.searchsorted(np.cumsum(weights[order]), NOISE_RANGE)
-        ends: list[float] = stds[order][np.minimum(places, len(order) - 1)].tolist()
-        return ends
 
     def config(self) -> dict[str, Any]:
         """The arguments it was made with."""
@@ -492,14 +475,4 @@ class Averaged(LabelledRows):
             self._used, self._begun = list(map(checked_count, state["used"])), checked_count(state["begun"])
             if not (2 <= self._begun <= len(self._used) and max(self._used) < self.labels and self._frame):
                 raise ValueError("expected the labels that members look at")
-            self._take_in(floats(state["explained"], len(self._members), len(self._kept)))
-
-
-def checked_rare(parameters: dict[str, Any], dim: int) -> tuple[Frame, list[Member]] | None:
-    """The members that tell exceptions, if a fit found such."""
-    if "rare" not in parameters:
-        return None
-    frame, members, _ = checked_members(parameters["rare"], dim, None)
-    if members[0] != NULL_MEMBER:
-        expect.refuse("parameters", "members that begin with the constant", parameters["rare"])
-    return frame, members
+            self._take_in(floats(state["explained"], len(self._members), len(self._kept)).copy())

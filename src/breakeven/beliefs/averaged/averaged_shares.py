@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.averaged.axis_shares import axis_hearing
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
-from breakeven.beliefs.averaged.members import NULL_MEMBER, Frame, Member, all_members
+from breakeven.beliefs.averaged.members import NULL_MEMBER, Frame, Member, all_members, axis_hearing
 from breakeven.beliefs.averaged.odds import Odds, evidence_of_parts
 from breakeven.beliefs.averaged.proposing import (
     Moments,
@@ -25,8 +24,8 @@ from breakeven.beliefs.averaged.proposing import (
     spread,
 )
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
-from breakeven.beliefs.change import best_split
 from breakeven.beliefs.gp.blas import one_thread
+from breakeven.beliefs.retreats import best_split
 from breakeven.beliefs.similarity import Hearing
 from breakeven.beliefs.types.share_savings import each_of_several
 from breakeven.beliefs.types.shares import LABEL_STD

@@ -4,46 +4,71 @@ Notation as in `posterior`. For an arrival kept, `explained` is k·K⁻¹k: what
 mean is counted. A label awaited narrows what it reaches like one told, but moves no mean and no weight.
 """
 
-from copy import copy
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from breakeven.beliefs.averaged.mixture import Places
 from breakeven.beliefs.averaged.posterior import Look, Posterior
 from breakeven.errors.expect import Array
 
 LEAST_STD = 1e-300  # where nothing is unsure, nothing is saved
 
 
+@dataclass(slots=True)
 class Coming:
-    """Past arrivals that stand for those to come: what every member knows of f at each."""
+    """Past arrivals that stand for those to come: what every member knows of f at each.
 
-    def __init__(self, posterior: Posterior, places: Array, explained: Array | None = None) -> None:
-        self.places = places
-        self.k = np.ascontiguousarray(posterior.kernels.between(posterior.places, places).transpose(0, 2, 1))
+    What is known of one is the same to the last bit, whichever others are beside it. Rows are members and
+    columns arrivals; `k` is that with the labels' points, and `open` what the mean leaves open.
+    """
+
+    places: Array
+    k: Array
+    explained: Array
+    open: Array
+    variance: Array
+
+    @staticmethod
+    def of(posterior: Posterior, places: Array, explained: Array | None = None) -> "Coming":
+        """What is known at these placed points; `explained` as it was when it was kept."""
+        k = posterior.kernels.between(places, posterior.places)
         if explained is None:
-            explained = np.einsum("mri,mri->mr", np.matmul(self.k, posterior.inverse), self.k)
-        self.explained = explained
-        self.survey(posterior)
+            explained = np.einsum("mri,mri->mr", np.matmul(k, posterior.inverse), k)
+        return Coming(places, k, explained, *_known(posterior, k, places, explained))
 
-    def part(self, which: Array) -> "Coming":
+    @staticmethod
+    def at(look: Look, posterior: Posterior) -> "Coming":
+        """One arrival, which was just looked at."""
+        places, k = look.place[None], look.k[:, None, :]
+        explained = np.einsum("mi,mi->m", look.k, look.reached)[:, None]
+        return Coming(places, k, explained, *_known(posterior, k, places, explained))
+
+    def part(self, which: Places) -> "Coming":
         """The same arrivals for some of the members, to be looked at only."""
         if len(which) == len(self.k):
             return self
-        part = copy(self)
-        part.k, part.open, part.variance = self.k[which], self.open[which], self.variance[which]
-        return part
+        return Coming(self.places, *(each[which] for each in self._known))
 
-    def add(self, look: Look, stay: list[int], posterior: Posterior) -> None:
-        """One more, which was just looked at; of all with it, only these stay."""
-        self.places = np.vstack([self.places, look.place])
-        self.k = np.concatenate([self.k, look.k[:, None, :]], axis=1)
-        explained = np.einsum("mi,mi->m", look.k, look.reached)
-        self.explained = np.concatenate([self.explained, explained[:, None]], axis=1)
+    @property
+    def _known(self) -> tuple[Array, Array, Array, Array]:
+        return self.k, self.explained, self.open, self.variance
+
+    def join(self, other: "Coming", stay: list[int]) -> None:
+        """Others stand for those to come as well; then only these stay."""
+        both = [np.concatenate(pair, axis=1) for pair in zip(self._known, other._known, strict=True)]
+        self.places = np.concatenate([self.places, other.places])
         if len(stay) < len(self.places):
-            self.places, self.k = self.places[stay], self.k[:, stay]
-            self.explained = self.explained[:, stay]
-        self.survey(posterior)
+            self.places, both = self.places[stay], [each[:, stay] for each in both]
+        self.k, self.explained, self.open, self.variance = both
+
+    def renew(self, posterior: Posterior, places: Array, moving: Places) -> None:
+        """The same arrivals at another time, which matters only to these members."""
+        other = Coming.of(posterior.part(moving), places)
+        self.places = places
+        for each, renewed in zip(self._known, other._known, strict=True):
+            each[moving] = renewed
 
     def tell(self, look: Look, pivot: Array) -> None:
         """A label is told at a point just looked at, whose own variance without the mean is `pivot`."""
@@ -53,15 +78,20 @@ class Coming:
 
     def survey(self, posterior: Posterior) -> None:
         """Variances, given the labels told."""
-        self.open = 1.0 - np.matmul(self.k, posterior.ones[:, :, None])[:, :, 0]
-        variance = posterior.kernels.own(self.places) - self.explained
-        self.variance = np.maximum(variance + self.open**2 / posterior.certain[:, None], 0.0)
+        self.open, self.variance = _known(posterior, self.k, self.places, self.explained)
 
     def reach(self, look: Look, posterior: Posterior) -> Array:
         """The covariance of f at a point with f at each arrival kept, given the labels told."""
         bare = look.coming - np.matmul(self.k, look.reached[:, :, None])[:, :, 0]
         reach: Array = bare + (look.open / posterior.certain)[:, None] * self.open
         return reach
+
+
+def _known(posterior: Posterior, k: Array, places: Array, explained: Array) -> tuple[Array, Array]:
+    """What the mean leaves open at arrivals, and the variances there."""
+    opened = 1.0 - np.einsum("mri,mi->mr", k, posterior.ones)
+    variance = posterior.kernels.own(places) - explained
+    return opened, np.maximum(variance + opened**2 / posterior.certain[:, None], 0.0)
 
 
 class ErrorsAhead(NamedTuple):

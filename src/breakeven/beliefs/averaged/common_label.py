@@ -3,13 +3,14 @@
 Nothing is certain because it was equal so far. While one value c makes up all labels, or half of them and
 five at least, a label is c or an exception. Whether it is one is a yes/no question, which an averaged belief
 of its own answers; how large it is, the exceptions so far say. Before the first of these its size is unknown:
-then it may be anything from a hundredth to a hundred times the price of a label, log-uniform. So of a stream
-of equal labels some dozens are bought, whatever a label costs: docs/yes-no.md says how many.
+with R arrivals to come, it may be anything from 1/R to R times the price of a label, log-uniform, as R of the
+smallest cost one label, and one of the largest as much as labelling everyone. So of a stream of equal labels
+many are bought, whatever a label costs: docs/yes-no.md says how many.
 """
 
 from collections import Counter
-from functools import lru_cache
-from math import exp, inf, log
+from functools import lru_cache, partial
+from math import inf, log
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,9 @@ from breakeven.values import Prediction, Saving, View, counted
 
 ENOUGH_ALIKE = 5  # labels of one value, where there are others
 ATOMS = 50  # nodes that stand for the common value, so that quantiles keep its edges
-LEAST_SIZE, MOST_SIZE = 0.01, 100.0  # an exception before one was seen, in prices of a label
-LOG_SIZES = log(MOST_SIZE / LEAST_SIZE)  # sizes are log-uniform
-USUAL_SIZE = (MOST_SIZE - LEAST_SIZE) / LOG_SIZES  # their mean
+MOST_SIZE = 1000.0  # of an exception before one was seen, in prices of a label: rarer ones are not looked for
 MOST_PLANNED = 2048  # labels that are planned ahead, at most
+SPREAD_AT_FIRST, SPREAD_COUNTS = 1.0, 2.0  # of sizes: as wide as waiting times, as if two exceptions said so
 
 
 def rounded(y: float) -> float:
@@ -71,7 +71,7 @@ class FirstException(RowStakes, frozen=True, gc=False):
 
     def now(self, *, labels: bool, price: float) -> float:
         """The error expected here."""
-        return self.share * USUAL_SIZE * price
+        return self.share * usual_size(MOST_SIZE) * price
 
     def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
         """What the label takes off at the arrivals `left`."""
@@ -90,25 +90,23 @@ class FirstException(RowStakes, frozen=True, gc=False):
 class FewExceptions(RowStakes, frozen=True, gc=False):
     """What a label saves once there were exceptions: how large they are, those seen say.
 
-    One small exception is no proof that all are small: if sizes spread by a factor of e either way, the mean
-    size is expected to be exp(1/(2·seen)) times that of those seen.
+    What counts is their share times their mean size. Where sizes vary, labels say less of that than of the
+    share alone: k exceptions whose sizes have the relative variance c² as much as k/(1 + c²) equal ones, as
+    for any sum of a random number of random sizes. `thinned` is 1 + c²: all that is known counts so much
+    less, and so does this label. And one small exception is no proof that all are small: their mean is taken
+    to be (1 + c²)^(1/2k) times that of those seen, as it is for log-normal sizes around anything.
     """
 
-    seen: int = 1
-
-    @property
-    def _larger(self) -> float:
-        """By how much exceptions are taken to be larger than those seen."""
-        return exp(0.5 / self.seen)
-
-    def now(self, *, labels: bool, price: float) -> float:
-        """The error expected here."""
-        return self.outright * self._larger
+    thinned: float = 1.0
 
     def over(self, left: int, *, lessons: bool, labels: bool = False, price: float = inf) -> float:
-        """What the label takes off at the arrivals `left`: as if the label were cheaper by that much."""
-        less = price / self._larger
-        return self._larger * super().over(left, lessons=lessons, labels=labels, price=less)
+        """What the label takes off at the arrivals `left`."""
+        return super().over(left, lessons=lessons, labels=labels, price=price) / self.thinned
+
+
+def usual_size(most: float) -> float:
+    """The mean of sizes that are log-uniform between 1/most and most."""
+    return (most - 1.0 / most) / (2.0 * log(most))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -123,16 +121,18 @@ def worth_of_looking(equal: float, left: int) -> float:
     True
     """
     rest = left + 1.0
+    most = min(max(rest, 2.0), MOST_SIZE)
+    least, log_sizes, usual = 1.0 / most, 2.0 * log(most), usual_size(most)
     j = np.arange(1.0, min(rest, MOST_PLANNED) + 1.0)
     chance = 0.5 / (equal + j)  # that the j-th is the first exception, if none came before
     none = np.cumprod(1.0 - chance)
     first = np.append(1.0, none[:-1]) * chance
     share = 1.5 / (equal + j + 1.0)
-    pays = np.clip(1.0 / share, LEAST_SIZE, MOST_SIZE)  # the size from which everyone is labelled
-    each = (share * (pays - LEAST_SIZE) + np.log(MOST_SIZE / pays)) / LOG_SIZES
+    pays = np.clip(1.0 / share, least, most)  # the size from which everyone is labelled
+    each = (share * (pays - least) + np.log(most / pays)) / log_sizes
     costs = np.cumsum(first * (j + (rest - j) * each))
-    costs += none * (j + (rest - j) * USUAL_SIZE * 0.5 / (equal + j + 1.0))
-    return 1.0 + rest * USUAL_SIZE * 0.5 / (equal + 1.0) - float(costs.min())
+    costs += none * (j + (rest - j) * usual * 0.5 / (equal + j + 1.0))
+    return 1.0 + rest * usual * 0.5 / (equal + 1.0) - float(costs.min())
 
 
 class CommonLabel:
@@ -165,6 +165,13 @@ class CommonLabel:
     def size(self) -> float:
         """How far exceptions are off, on average."""
         return float(np.abs(self.others - self.value).mean()) if len(self.others) else 0.0
+
+    @property
+    def thinned(self) -> float:
+        """1 + c², with c² the relative variance of the sizes of exceptions, as far as those so far say."""
+        off = np.abs(self.others - self.value) / self.size - 1.0
+        said = SPREAD_COUNTS * SPREAD_AT_FIRST + float(off @ off)
+        return 1.0 + said / (SPREAD_COUNTS + len(off) - 1.0)
 
     def hearing(self) -> Hearing | None:
         """What tells an exception."""
@@ -218,6 +225,15 @@ class CommonLabel:
         miss = float(counted(self.others - self.value, self.level).mean())
         alarm = float(counted(self.value - self.others, self.level).mean())
         labels = self._labels(share)
-        here = labels.error(prediction.mean, self.level)
-        reach = stakes.alike, stakes.told, miss, alarm
-        return FewExceptions(here, 0.0, 0.0, inf, here, None, *reach, seen=len(self.others))
+        thinned = self.thinned
+        larger = thinned ** (0.5 / len(self.others))
+        here = larger * labels.error(prediction.mean, self.level)
+        alike = tuple(map(partial(_thinner, by=thinned), stakes.alike))
+        reach = alike, stakes.told, larger * miss, larger * alarm
+        return FewExceptions(here, 0.0, 0.0, inf, here, None, *reach, thinned=thinned)
+
+
+def _thinner(alike: tuple[tuple[float, float], int], by: float) -> tuple[tuple[float, float], int]:
+    """What is known of some arrivals, to two digits, and the labels ahead, where they say so much less."""
+    (yes, no), ahead = alike
+    return (float(f"{yes / by:.2g}"), float(f"{no / by:.2g}")), round(ahead / by)

@@ -12,15 +12,22 @@ import numpy as np
 
 from breakeven.beliefs.averaged.members import Frame, Member
 from breakeven.beliefs.averaged.proposing import Moments, checked_count
-from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne, Remembering
-from breakeven.beliefs.change import CHANGE_SEARCHED, LEAST_PART
+from breakeven.beliefs.belief import (
+    ENOUGH_TO_FIT,
+    LARGEST_DIM,
+    REFIT_GROWTH,
+    Key,
+    Looks,
+    NumberRows,
+    OneByOne,
+    Remembering,
+)
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.kernels import Matern
 from breakeven.beliefs.gp.solver import KeyList, read_keys
-from breakeven.beliefs.number_rows import LARGEST_DIM, NumberRows
-from breakeven.beliefs.retreats import RowsRetreats
+from breakeven.beliefs.retreats import CHANGE_SEARCHED, LEAST_PART, RowsRetreats
 from breakeven.beliefs.similarity import Hearing, nearest
 from breakeven.errors import expect
 from breakeven.errors.expect import Array

@@ -8,12 +8,15 @@ time, the number of an arrival. It is endless, so that time does not matter, but
 world.
 """
 
+from collections.abc import Sequence
 from functools import cache, cached_property
 from math import sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from breakeven.beliefs.averaged.mixture import Places
+from breakeven.beliefs.similarity import Hearing
 from breakeven.errors.expect import Array
 
 Profile = Literal["none", "matern", "gauss", "additive"]
@@ -21,6 +24,7 @@ Profile = Literal["none", "matern", "gauss", "additive"]
 NOISES = (0.01, 0.1, 0.5, 2.0)  # noise variance over the amplitude of f
 AMPLITUDES = (0.4, 2.0, 10.0, 50.0)  # of f, over the variance of labels: where the noise is known
 PAIRS = 60_000  # of points, times kinds of members, that are computed together
+MOST_PARTS = 4  # of the members whose kernels are kept
 ALONE = 0.6  # share of an additive kernel in which every feature acts by itself
 NULL_PRIOR = 0.25  # that the features say nothing
 ALIKE, SHAPED, MOVING = 0, 1, 2  # axes: all alike; as fitted; as fitted with time among them
@@ -116,6 +120,7 @@ class Kernels:
 
     def __init__(self, members: list[Member], frame: Frame) -> None:
         self._members, self._frame = members, frame
+        self._parts: dict[bytes, Kernels] = {}
         self.noise = np.array([NOISES[member.noise] for member in members])
         kinds = sorted(
             {(member.shape, member.axes) for member in members}
@@ -157,11 +162,15 @@ class Kernels:
         self._alone_by = (1.0 / (lengths * axes[alone_of]))[:, :, None]
         self._alone = ALONE * (along / whole)[alone_of]  # shares of features
 
-    def part(self, which: Array) -> "Kernels":
-        """Those of some of the members."""
-        part = Kernels([self._members[i] for i in which], self._frame)
-        part.noise = self.noise[which]
-        return part
+    def part(self, which: Places) -> "Kernels":
+        """Those of some of the members, which are often the same."""
+        key = which.tobytes()
+        if key not in self._parts:
+            if len(self._parts) >= MOST_PARTS:
+                self._parts.clear()
+            self._parts[key] = Kernels([self._members[i] for i in which], self._frame)
+            self._parts[key].noise = self.noise[which]
+        return self._parts[key]
 
     def _features(self, points: Array) -> Array:
         """The features that matter, a row each."""
@@ -169,8 +178,8 @@ class Kernels:
 
     def own(self, points: Array) -> Array:
         """k of each placed point with itself: a row for each member."""
-        features = self._features(points)
-        own: Array = self._level + np.einsum("md,dn->mn", self._steep, features * features)
+        features = np.ascontiguousarray(points[:, : self._axes])
+        own: Array = self._level + np.einsum("md,nd->mn", self._steep, features * features)
         return own
 
     def at(self, x: Array) -> Array:
@@ -251,12 +260,12 @@ class Kernels:
         np.exp(exponents, out=exponents)
         rows[:steps] *= polynomials
         (self._slopes * x).dot(features, out=trends)
-        column: Array = shares.dot(rows)[self.kind]
+        column: Array = shares.dot(rows)
         return column
 
     @cached_property
     def _matrices(self) -> tuple[Array, Array, Array]:
-        """What `column` multiplies with, to get from distances to exponents and from these to kinds.
+        """What `column` multiplies with, to get from distances to exponents and from these to members.
 
         Exponents are those of the Matérn kernels, of additive ones feature by feature, and of Gaussians; the
         last rows to be shared out are the trends.
@@ -277,7 +286,25 @@ class Kernels:
             profiles[near - alone + i, rows] = self._alone[i]
         shares = self._smooth * profiles[self._profile]
         shares[np.arange(len(shares)), steps + gauss + self._family] = self._linear[:, 0]
-        return lengths, bells, shares
+        return lengths, bells, shares[self.kind]
+
+
+def axis_hearing(frame: Frame, members: Sequence[Member], weights: Array) -> Hearing:
+    """What an average listens to: the shares of features and of time, over members of these weights.
+
+    With v_j how much a feature varies, its share in a member is v_j/m_j² over the sum of these. A linear
+    trend has the same shares. The constant listens to nothing.
+    """
+    along = frame.axes**-2.0 * frame.variation
+    along = along / np.maximum(along.sum(axis=1, keepdims=True), 1e-300)
+    by_family = np.zeros(len(frame.axes))
+    for member, weight in zip(members, weights.tolist(), strict=True):
+        if member.shape:
+            by_family[member.axes] += weight
+    shares = by_family @ along / float(weights.sum())
+    varies = frame.variation[:-1] > 0.0
+    spreads = np.where(varies, frame.scale[:-1], 0.0) * np.sqrt(frame.variation[:-1])
+    return Hearing.of(shares[:-1], spreads, float(shares[-1]))
 
 
 def _matern(exponents: Array, out: Array) -> None:

@@ -63,12 +63,12 @@ class Mixture:
 
     def __init__(self, values: Array, weights: Array, levels: Array | None = None) -> None:
         if levels is None:
-            values, weights, levels = (each[0] for each in _sorted(values[None], weights))
+            values, weights, levels = (each[0] for each in _sorted(values[None], weights[None]))
         self.values, self.weights, self.levels = values, weights, levels
 
     @staticmethod
     def rows(values: Array, weights: Array) -> "list[Mixture]":
-        """One for each row of values, all with the same weights."""
+        """One for each row of values, whose weights are those of the same row."""
         return [Mixture(*each) for each in zip(*_sorted(values, weights), strict=True)]
 
     def quantile(self, level: float) -> float:
@@ -95,10 +95,10 @@ def _sorted(values: Array, weights: Array) -> tuple[Array, Array, Array]:
     marked |= places
     marked.view(np.float64).sort(axis=1)
     marked &= digits
-    weights = np.concatenate([weights] * len(values))[marked]
+    weights = weights.take(marked)
     levels = weights.cumsum(axis=1)
     levels -= 0.5 * weights
-    return values.ravel()[marked], weights, levels
+    return values.take(marked), weights, levels
 
 
 @lru_cache(maxsize=256)

@@ -17,11 +17,20 @@ as they are, and a member is believed by its evidence: log Z = −½ (log|K| + l
 
 from copy import copy
 from math import inf, log, pi
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from breakeven.beliefs.averaged.members import AMPLITUDES, Frame, Kernels, Member, log_prior
+from breakeven.beliefs.averaged.members import (
+    AMPLITUDES,
+    MOVING,
+    NOISES,
+    SHAPES,
+    Frame,
+    Kernels,
+    Member,
+    log_prior,
+)
 from breakeven.beliefs.averaged.mixture import Places
 from breakeven.beliefs.gp import blas
 from breakeven.errors.expect import Array
@@ -224,7 +233,7 @@ class Posterior:
         weights = np.exp(scores - scores.max())
         self.weights: Array = weights / weights.sum()  # targets × members
 
-    def part(self, which: Array) -> "Posterior":
+    def part(self, which: Places) -> "Posterior":
         """Some of the members, to be looked at only: what is told is told to all."""
         if len(which) == len(self.members):
             return self
@@ -260,6 +269,25 @@ class Posterior:
         """The means of both targets at a point: targets × members."""
         centres: Array = self.means + np.einsum("tmi,mi->tm", self.pulls, look.k)
         return centres
+
+    def describe(self) -> dict[str, Any]:
+        """The heaviest member, and the weight of the constant, of a moving world and of tamed labels."""
+        weights = self.weights.sum(axis=0)
+        heaviest = self.members[int(weights.argmax())]
+        shape = SHAPES[heaviest.shape]
+        return {
+            "heaviest": {
+                "weight": float(weights.max()),
+                "profile": shape.profile,
+                "length": shape.length,
+                "linear": shape.linear,
+                "noise": NOISES[heaviest.noise],
+                "axes": ("alike", "fitted", "fitted, with time")[heaviest.axes],
+            },
+            "constant": float(weights[[member.shape == 0 for member in self.members]].sum()),
+            "moving": float(weights[[member.axes == MOVING for member in self.members]].sum()),
+            "tamed": float(self.weights[TAMED].sum()),
+        }
 
     # -- one world or two --------------------------------------------------------------------------
 

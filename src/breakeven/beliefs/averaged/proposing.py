@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from breakeven.beliefs.averaged.members import MOVING, NOISES, SHAPES, Frame, Member, all_members
+from breakeven.beliefs.averaged.members import MOVING, NOISES, NULL_MEMBER, SHAPES, Frame, Member, all_members
 from breakeven.beliefs.averaged.posterior import Candidates, KnownNoise, LabelScale, inverse_factors
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.likelihood import minimise
@@ -348,6 +348,16 @@ def checked_members(
     if not sound:
         expect.refuse("parameters", expected, parameters)
     return Frame(centre, scale, variation, axes, spent), members, known
+
+
+def checked_rare(parameters: dict[str, Any], dim: int) -> tuple[Frame, list[Member]] | None:
+    """The members that tell exceptions, if a fit found such."""
+    if "rare" not in parameters:
+        return None
+    frame, members, _ = checked_members(parameters["rare"], dim, None)
+    if members[0] != NULL_MEMBER:
+        expect.refuse("parameters", "members that begin with the constant", parameters["rare"])
+    return frame, members
 
 
 def _with_time(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from breakeven.errors.expect import Array
 from breakeven.values import counted
 
 COMPONENT = 3e-3  # the least weight that counts in an answer
+NOISE_RANGE = (0.1, 0.9)  # of the weight, when it is said how noisy labels are
 
 
 class Voices:
@@ -35,6 +36,7 @@ class Voices:
         self._stds: Array = widened * posterior.spreads[targets, which[who]]  # ŝ, of a target
         self._units = np.where(targets == PLAIN, scale.std, scale.spread)  # of a target, near the centre
         self._noise = self.posterior.kernels.noise
+        self._added = np.array([np.zeros(len(self._noise)), self._noise])  # to f, and to a label
         degrees = self.posterior.degrees[who]
         self._nodes = np.array([nodes(one) for one in degrees.tolist()])  # components × nodes
         of_labels = np.where(targets == PLAIN, scale.std, 1.0)  # plain targets are claimed as labels at once
@@ -44,21 +46,40 @@ class Voices:
         self._means[PLAIN] *= scale.std
         self._means[PLAIN] += scale.centre
         self._components = targets * len(which) + who  # their places among both targets of all members
-        self._node_weights = np.multiply.outer(NODE_WEIGHTS, self.weights).ravel()
+        self._node_weights = np.tile(np.multiply.outer(NODE_WEIGHTS, self.weights).ravel(), (2, 1))
         self.watch(coming)
 
     def watch(self, coming: Coming) -> None:
         """Take these arrivals for those to come."""
         self.coming = coming.part(self._which)
-        places = np.vstack([self.posterior.places, coming.places])
+        places = np.concatenate([self.posterior.places, coming.places])
         self._places = np.asfortranarray(places)  # features as rows are what kernels read
-        vars(self).pop("ahead", None)
+        self._rates: Array | None = None
+        self._ahead: ErrorsAhead | None = None
+
+    def keep(self, coming: Coming, one: Coming, stay: list[int]) -> None:
+        """One more stands for those to come, which has joined these; only some stay."""
+        one = one.part(self._which)
+        if self.coming is not coming:
+            self.coming.join(one, stay)
+        rates = self._rates
+        self.watch(self.coming)
+        if rates is not None:
+            self._rates = np.concatenate([rates, self._rates_at(one)], axis=1)[:, stay]
 
     @property
     def noise_stds(self) -> Array:
         """The noise of a label that each component takes it to have, in label units."""
         stds: Array = self._stds * np.sqrt(self._noise[self.who]) * self._units
         return stds
+
+    def noise_between(self) -> list[float]:
+        """Between which noises four fifths of the weight lie."""
+        stds = self.noise_stds
+        order = np.argsort(stds, kind="stable")
+        places = np.searchsorted(np.cumsum(self.weights[order]), NOISE_RANGE)
+        ends: list[float] = stds[order][np.minimum(places, len(order) - 1)].tolist()
+        return ends
 
     # -- at one point --------------------------------------------------------------------------------
 
@@ -70,9 +91,9 @@ class Voices:
         """The distributions of f and of a label there."""
         first, scale = self._tamed, self.posterior.scale
         centres = self._centres(look)
-        stds = np.array([look.variance, look.variance + self._noise])
+        stds = look.variance + self._added
         np.sqrt(stds, out=stds)
-        values = stds[:, None, self.who] * self._reach_of_nodes
+        values = stds.take(self.who, axis=1)[:, None, :] * self._reach_of_nodes
         values += centres
         if first < len(centres):
             values[:, :, first:] = scale.tamed(values[:, :, first:])
@@ -83,7 +104,7 @@ class Voices:
         """The centre of each component, of a label or of a tamed target."""
         centres = np.einsum("tmi,mi->tm", self._pulls, look.k)
         centres += self._means
-        found: Array = centres.ravel()[self._components]
+        found: Array = centres.take(self._components)
         return found
 
     def below(self, look: Look, y: float, ratio: float) -> float:
@@ -119,20 +140,28 @@ class Voices:
         errors: Array = self.weights * self._stds * usual
         return errors
 
-    @cached_property
+    @property
     def ahead(self) -> ErrorsAhead:
         """What is at stake at each arrival kept; worked out when a rule first asks."""
-        posterior, coming, first = self.posterior, self.coming, self._tamed
-        rates = np.zeros((len(self._noise), len(coming.places)))
+        if self._ahead is None:
+            if self._rates is None:
+                self._rates = self._rates_at(self.coming)
+            self._ahead = ErrorsAhead.of(self._rates, self.coming.variance, self._noise)
+        return self._ahead
+
+    def _rates_at(self, coming: Coming) -> Array:
+        """What a unit of each member's scale means in errors at each of these arrivals."""
+        posterior, first = self.posterior, self._tamed
+        rates = np.zeros(coming.variance.shape)
         rates[self.who[:first]] = self._errors[:first, None]
         who = self.who[first:]
         if len(who):
-            means = np.matmul(coming.k, posterior.pulls[TAMED, :, :, None])[who, :, 0]
+            means = np.einsum("mri,mi->mr", coming.k, posterior.pulls[TAMED])[who]
             means += posterior.means[TAMED, who][:, None]
             spread = self._stds[first:, None] * np.sqrt(coming.variance[who] + self._noise[who][:, None])
             counts = (self.weights * self._stds)[first:, None]
             rates[who] += self._tamed_rates(means, spread) * counts
-        return ErrorsAhead.of(rates, coming.variance, self._noise)
+        return rates
 
     def _tamed_rates(self, means: Array, spreads: Array) -> Array:
         """The expected error of a tamed component, in label units, over its spread."""
@@ -141,7 +170,7 @@ class Voices:
         middles = np.array([np.interp(self._level, NODE_LEVELS, one) for one in tamed])
         values = scale.tamed(means[..., None] + spreads[..., None] * tamed[:, None])
         apart = values - scale.tamed(means + spreads * middles[:, None])[..., None]
-        errors = counted(apart, self._level) @ NODE_WEIGHTS
+        errors = np.einsum("cri,i->cr", counted(apart, self._level), NODE_WEIGHTS)
         rates: Array = errors / np.maximum(spreads, 1e-300)
         return rates
 

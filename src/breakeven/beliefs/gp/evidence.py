@@ -8,9 +8,9 @@ from math import log, pi
 
 import numpy as np
 
-from breakeven.beliefs.change import CHANGE_SEARCHED, best_split
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.solver import Solver
+from breakeven.beliefs.retreats import CHANGE_SEARCHED, best_split
 from breakeven.errors.expect import Array
 
 NOISES_TRIED = (1.0, 4.0, 16.0, 64.0, 256.0)  # times the noise variance, where a change is looked for

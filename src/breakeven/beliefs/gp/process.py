@@ -12,7 +12,16 @@ import msgspec
 import numpy as np
 
 from breakeven import theory
-from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH, Key, Looks, OneByOne, Remembering
+from breakeven.beliefs.belief import (
+    ENOUGH_TO_FIT,
+    LARGEST_DIM,
+    REFIT_GROWTH,
+    Key,
+    Looks,
+    NumberRows,
+    OneByOne,
+    Remembering,
+)
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.capacity import Label, SolverChoice
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE
@@ -31,7 +40,6 @@ from breakeven.beliefs.gp.kernels import (
 from breakeven.beliefs.gp.likelihood import Prior
 from breakeven.beliefs.gp.reservoir import Reservoir, lesson_share, saving
 from breakeven.beliefs.gp.solver import BlockLooks, Solved, SolvedView, Solver, own_variance
-from breakeven.beliefs.number_rows import LARGEST_DIM, NumberRows
 from breakeven.beliefs.retreats import RowsRetreats
 from breakeven.beliefs.similarity import Hearing, nearest
 from breakeven.errors import expect

@@ -14,8 +14,7 @@ import numpy as np
 from msgspec import field
 
 from breakeven.beliefs.belief import Key
-from breakeven.beliefs.change import best_split
-from breakeven.beliefs.retreats import Retreat, Retreats
+from breakeven.beliefs.retreats import Retreat, Retreats, best_split
 from breakeven.beliefs.types.tallies import Tally
 from breakeven.beliefs.types.type_names import stored_type_name
 from breakeven.beliefs.types.weighing import TypePrior

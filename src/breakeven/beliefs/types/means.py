@@ -243,6 +243,11 @@ class TypeMeans(TypeBelief):
             tally.prediction = self._labels.posterior(tally, self.across.prior)
         self._note_spread()
 
+    def settle_asked(self, rows: Iterable[tuple[Any, int, int]]) -> None:
+        """Take up where a batch ended whose labels are awaited: type, M_k, N_k; new ones last."""
+        self._labels.settle_asked(rows, self.across.unlabelled)
+        self._note_spread()
+
     # -- what is found in the labels -------------------------------------------------------------
 
     @property

@@ -69,6 +69,14 @@ class Census(Struct):
             census.overlooked += 0 if tally.asked else tally.arrivals
         return census
 
+    def exchange(self, before: "Census", after: "Census") -> None:
+        """Some types were counted one way, and are counted the other way now."""
+        self.arrivals += after.arrivals - before.arrivals
+        self.types += after.types - before.types
+        self.asked += after.asked - before.asked
+        self.told += after.told - before.told
+        self.overlooked += after.overlooked - before.overlooked
+
     def arrive(self, tally: Tally) -> None:
         """One of this type is about to be counted."""
         self.arrivals += 1
@@ -116,6 +124,7 @@ class TypeLabels:
         self.erased = 0  # arrivals whose type is not known any more
         self.census = Census() if counted or half_life is not None else None
         self._grades: dict[int, Grade] = {}
+        self._weighed = 0  # types whose labels have weights
         self._recent = Weighed(Sums())  # the labels of all types, by their age alone
         self._early: list[float] | None = [] if early else None  # those with a noise of their own
         self._sum = NO_SUM  # of the early labels
@@ -134,7 +143,7 @@ class TypeLabels:
     @property
     def even(self) -> bool:
         """Whether every label counts as one, for ever."""
-        return self._lasting and all(tally.weighed is None for tally in self.tallies.values())
+        return self._lasting and not self._weighed
 
     @property
     def recent(self) -> float:
@@ -206,7 +215,7 @@ class TypeLabels:
         """A label is asked for, or comes unasked for an arrival `age` rounds ago; how much it counts."""
         grade = self._grade(noise_std, max(self._now - age, 0))
         if grade is not None or tally.weighed is not None:
-            weighed = tally.weigh()
+            weighed = self._weigh(tally)
             weighed.move_to(self._ageing.epoch(self._now))
             self._ask(weighed, grade or FULL_GRADE, +1)
         tally.asked += 1
@@ -251,7 +260,7 @@ class TypeLabels:
             self._ask(tally.weighed, grade or FULL_GRADE, -1)
         tally.asked -= 1
         if tally.asked == 0:
-            tally.weighed = None
+            self._unweigh(tally)
         self.asked -= 1
         self._count(grade, -1)
         if self.census is not None:
@@ -272,7 +281,7 @@ class TypeLabels:
             if tally.weighed is not None:
                 tally.weighed.drop_awaited()
             if tally.asked == 0:
-                tally.weighed = None
+                self._unweigh(tally)
         self.recount()
 
     def count_in(self, tally: Tally, told: int, total: ExactSum) -> None:
@@ -310,12 +319,21 @@ class TypeLabels:
         """An awaited label has this noise; it may have been asked for with another."""
         new = self._grade(noise_std, (old or FULL_GRADE).round)
         if new != old:
-            weighed = tally.weigh()
+            weighed = self._weigh(tally)
             self._ask(weighed, old or FULL_GRADE, -1)
             self._ask(weighed, new or FULL_GRADE, +1)
             self.release(key)
             self._note(key, new)
         return new
+
+    def _weigh(self, tally: Tally) -> Weighed:
+        self._weighed += tally.weighed is None
+        return tally.weigh()
+
+    def _unweigh(self, tally: Tally) -> None:
+        """A type without labels has no weights left."""
+        self._weighed -= tally.weighed is not None
+        tally.weighed = None
 
     def _note(self, key: Key, grade: Grade | None) -> None:
         if grade is not None and key is not None:
@@ -388,17 +406,38 @@ class TypeLabels:
 
     def settle(self, rows: Iterable[Settled], unlabelled: Prediction) -> list[Tally]:
         """Take up where a stream ended; the tallies whose labels told have changed."""
-        changed = []
-        for point, arrivals, asked, told, parts in rows:
-            tally = self.tallies.get(point) or self.tallies.setdefault(point, Tally(unlabelled))
-            self.asked += asked - tally.asked
-            self.told += told - tally.told
-            tally.arrivals, tally.asked = arrivals, asked
+        changed, given = [], list(rows)
+        tallies = self._settle_counts((row[:3] for row in given), unlabelled)
+        for tally, (_, _, _, told, parts) in zip(tallies, given, strict=True):
             if told != tally.told:
+                self.told += told - tally.told
                 tally.told, tally.sum = told, ExactSum(tuple(filter(None, parts)))
                 changed.append(tally)
         self.recount()
         return changed
+
+    def settle_asked(self, rows: Iterable[tuple[Any, int, int]], unlabelled: Prediction) -> None:
+        """Take up where a batch ended whose labels are awaited: type, M_k, N_k; new types last."""
+        if self.census is None:
+            self._settle_counts(rows, unlabelled)
+            return
+        given = list(rows)
+        before = Census.of(filter(None, [self.tallies.get(name) for name, _, _ in given]))
+        self.census.exchange(before, Census.of(self._settle_counts(given, unlabelled)))
+
+    def _settle_counts(self, rows: Iterable[tuple[Any, int, int]], unlabelled: Prediction) -> list[Tally]:
+        known, before, tallies = self.tallies, 0, list[Tally]()
+        total = 0
+        for name, arrivals, asked in rows:
+            tally = known.get(name)
+            if tally is None:
+                tally = known[name] = Tally(unlabelled)
+            total += asked
+            before += tally.asked
+            tally.arrivals, tally.asked = arrivals, asked
+            tallies.append(tally)
+        self.asked += total - before
+        return tallies
 
     def state(self) -> dict[str, Any]:
         """A row for each type (type, M_k, N_k, labels told, parts of their sum, weighed sums), and more."""
@@ -419,10 +458,11 @@ class TypeLabels:
 
     def load(self, state: dict[str, Any], unlabelled: Prediction) -> None:
         """Take up a state that `state` gave; predictions are still to be made."""
-        self.tallies, self.asked, self.told = {}, 0, 0
+        self.tallies, self.asked, self.told, self._weighed = {}, 0, 0, 0
         for key, arrivals, asked, told, parts, weighed in state["types"]:
             tally = Tally(unlabelled, arrivals, asked, told, ExactSum(tuple(parts)) if parts else NO_SUM)
             tally.weighed = None if weighed is None else Weighed.of(weighed)
+            self._weighed += weighed is not None
             self.tallies[stored_type_name(key)] = tally
             self.asked += asked
             self.told += told

@@ -1,7 +1,18 @@
-"""Long streams of types in compiled loops: the same answers and the same state as one by one, to the bit."""
+"""Streams and batches of types in compiled loops: answers and state of one by one, to the bit."""
 
 from breakeven.learner.bulk.arrays import Answers, Before
-from breakeven.learner.bulk.judges import Reasons
-from breakeven.learner.bulk.stream import Passed, decide_many, holds_types, pays, replay
+from breakeven.learner.bulk.batch import decide_many, sound_money
+from breakeven.learner.bulk.stream import Passed, batches, holds_types, pays, replay, serves
 
-__all__ = ["Answers", "Before", "Passed", "Reasons", "decide_many", "holds_types", "pays", "replay"]
+__all__ = [
+    "Answers",
+    "Before",
+    "Passed",
+    "batches",
+    "decide_many",
+    "holds_types",
+    "pays",
+    "replay",
+    "serves",
+    "sound_money",
+]

@@ -32,7 +32,7 @@ WIDEST = 2**22  # integers further apart than this are not looked up as they are
 FINISHED, NEW_TYPE, NEEDS_SPREADS, NEEDS_LIMITS, NEEDS_PARTS, NEEDS_GUESS, NEEDS_FIT = range(7)
 LARGEST_TABLE = 2**20
 SMALLEST_TABLE = 2**12
-WINDOW = 2**15
+FIRST_WINDOW, WINDOW = 64, 2**15
 COMPARED_BITS = 2**13  # numbers on which the compiled functions must agree with theory
 
 
@@ -94,12 +94,13 @@ class TypeArrays(NamedTuple):
     parts: Array
 
     @classmethod
-    def of(cls, tallies: Sequence[Tally], room: int = 2) -> "TypeArrays":
-        """The types with these tallies, and room for at least this many parts."""
-        parts = np.zeros((len(tallies), max([room, *(len(tally.sum.parts) for tally in tallies)])))
-        for k, tally in enumerate(tallies):
-            if tally.told:
-                parts[k, : len(tally.sum.parts)] = tally.sum.parts
+    def of(cls, tallies: Sequence[Tally], room: int = 2, *, sums: bool = True) -> "TypeArrays":
+        """The types with these tallies, and room for at least this many parts, empty without `sums`."""
+        parts = np.zeros((len(tallies), room))
+        if sums:
+            known = [tally.sum.parts for tally in tallies]
+            width = max(room, max(map(len, known), default=0))
+            parts = np.array([(*one, *(0.0,) * (width - len(one))) for one in known]).reshape(-1, width)
         return cls(
             np.array([tally.arrivals for tally in tallies], dtype=np.int64),
             np.array([tally.asked for tally in tallies], dtype=float),
@@ -108,9 +109,11 @@ class TypeArrays(NamedTuple):
             parts,
         )
 
-    def with_more(self, tallies: Sequence[Tally]) -> "TypeArrays":
+    def with_more(self, tallies: Sequence[Tally], *, sums: bool) -> "TypeArrays":
         """These and others behind them."""
-        more = TypeArrays.of(tallies, room=self.parts.shape[1])
+        more = TypeArrays.of(tallies, self.parts.shape[1], sums=sums)
+        if not len(self.arrivals):
+            return more
         own = self.with_room(more.parts.shape[1])
         return TypeArrays(*(np.concatenate(pair) for pair in zip(own, more, strict=True)))
 
@@ -302,8 +305,9 @@ class Spreads:
     Where types count their own labels there is no `first`: the table is by these, and grows.
     """
 
-    def __init__(self, loops: ModuleType, belief: TypeMeans) -> None:
+    def __init__(self, loops: ModuleType, belief: TypeMeans, rounds: int) -> None:
         self._loops, self._belief = loops, belief
+        self._window = min(rounds // 8 + FIRST_WINDOW, WINDOW)
         self.first: int | None = None
         self.values = np.array([inf])  # without labels
         self.provide(belief.asked)
@@ -312,10 +316,10 @@ class Spreads:
         """Move the window to this many labels asked for, as more will follow; or double the table."""
         if self._belief.counted == "type":
             known = len(self.values)
-            self.values = np.append(self.values, self._from(known, max(known, WINDOW)))
+            self.values = np.append(self.values, self._from(known, max(known, self._window)))
         else:
             self.first = max(labels, 1)
-            self.values = self._from(self.first, WINDOW)
+            self.values = self._from(self.first, self._window)
 
     def _from(self, first: int, count: int) -> Array:
         return spreads_from(self._loops, self._belief, first, count)

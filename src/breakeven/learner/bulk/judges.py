@@ -5,16 +5,15 @@ that does not look at the uncertainty is a limit as well: below everything for y
 A judge says which facts a reason rests on; the reason itself is the rule's own function of these facts.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from itertools import product, repeat
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
+from itertools import product
 from math import inf
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from msgspec.structs import astuple
-from numpy.typing import NDArray
 
 from breakeven.beliefs import TypeMeans
 from breakeven.beliefs.types import type_savings
@@ -41,21 +40,13 @@ from breakeven.learner.state import State
 from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
 from breakeven.rules.baselines import ALWAYS, NEVER, READINGS
 from breakeven.rules.value import LEAST_EXPECTED
+from breakeven.values import Reasons
 
 COMPILED_RULES = (Always, Never, RandomSelect, Threshold, Value, VariableUncertainty)
+ClocksOfTypes = Callable[[], Counts]
 NO_LIMITS = LimitTable(np.empty(0), by_type=False, shown=True)
+SHORTEST_FOR_TABLE = 2**13  # rounds for which thresholds are worth a table
 COMPARED_RATES = 2**12  # numbers on which the compiled rates must agree with the belief's
-
-
-class Reasons(NamedTuple):
-    """Why each round was decided so: a code for every round, and what the codes stand for."""
-
-    codes: NDArray[np.uint8]
-    words: tuple[str, ...]
-
-    def worded(self) -> list[str]:
-        """The reasons themselves."""
-        return list(map(self.words.__getitem__, self.codes.tolist()))
 
 
 def reasons_from(reason: Callable[..., str], *facts: Truths, rounds: int) -> Reasons:
@@ -118,12 +109,15 @@ class Judge(Protocol):
     propensity: float | None
     """The chance of a label where that is drawn."""
 
+    values_labels: bool
+    """Whether it says what labels are worth."""
+
     @property
     def fitted_after(self) -> Sequence[int]:
         """Rounds of this stream, from 0, after whose label a fit was made."""
         ...
 
-    def prepare(self, round: int, count: int) -> None:
+    def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:
         """Get ready for a chunk of this many rounds, beginning with this one."""
         ...
 
@@ -131,7 +125,7 @@ class Judge(Protocol):
         """Run the compiled loop from `start` of the chunk: rounds done, labels so far, why it stopped."""
         ...
 
-    def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
+    def extend(self, start: int, clocks: ClocksOfTypes) -> None:
         """There is no limit for `start`; from there on, `clocks` counts the arrivals of the types."""
         ...
 
@@ -139,26 +133,29 @@ class Judge(Protocol):
         """Why the chunk was answered so."""
         ...
 
-    def worths(self, worth: Array) -> Iterable[float | None]:
-        """What the labels of the chunk would be worth, in money, where the rule says so."""
-        ...
-
     def settle(self) -> None:
         """Leave the rule, and what was fitted, as the rounds would have."""
         ...
 
 
-def judge_for(state: State, names: list[Any], loops: ModuleType) -> Judge:
-    """The judge of a learner that has one of our rules; `names` will have the types that were met."""
+def judge_for(
+    state: State, names: list[Any], loops: ModuleType, rounds: int, prices: Array | None = None
+) -> Judge:
+    """The judge of so many rounds of a learner that has one of our rules.
+
+    `names` will have the types that were met, and `prices` are those of the labels where they differ.
+    """
     match rule := state.rule:
         case Value():
-            return ByWorth(state, rule, names)
+            return ByWorth(state, rule, names, prices)
         case VariableUncertainty():
             return ByMovingLimit(rule, state.belief.traits.label_scale, loops)
         case Threshold():
             traits = state.belief.traits
             price = state.quote.price / traits.label_scale
-            return ByThreshold(rule, Thresholds(loops, price, traits.unit, rule.scale), loops)
+            thresholds = Thresholds(loops, price, traits.unit, rule.scale)
+            scaled = None if prices is None else prices / traits.label_scale
+            return ByThreshold(rule, thresholds, loops, state.rounds + 1, rounds, scaled)
         case RandomSelect():
             return ByLot(rule, state, loops)
         case _:
@@ -169,6 +166,7 @@ class ByLimits:
     """Rules whose limits are known before the rounds."""
 
     propensity: float | None = None
+    values_labels = False
     fitted_after: Sequence[int] = ()
 
     def __init__(self, loops: ModuleType, *, shown: bool = False) -> None:
@@ -182,12 +180,8 @@ class ByLimits:
         outcome: Stop = self._loops.decide(*given, limits, None)
         return outcome
 
-    def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
+    def extend(self, start: int, clocks: ClocksOfTypes) -> None:
         """Limits by round are always enough."""
-
-    def worths(self, worth: Array) -> Iterable[None]:
-        """Nobody says."""
-        return repeat(None)
 
     def settle(self) -> None:
         """Nothing is remembered."""
@@ -196,19 +190,31 @@ class ByLimits:
 class ByThreshold(ByLimits):
     """`Threshold`, by either clock."""
 
-    def __init__(self, rule: Threshold, thresholds: Thresholds, loops: ModuleType) -> None:
+    def __init__(
+        self,
+        rule: Threshold,
+        thresholds: Thresholds,
+        loops: ModuleType,
+        first: int,
+        rounds: int,
+        prices: Array | None,
+    ) -> None:
         super().__init__(loops, shown=True)
-        self._rule, self._clock, self._thresholds = rule, rule.clock, thresholds
+        self._rule, self._thresholds, self._first, self._prices = rule, thresholds, first, prices
+        self._chunk: Array | None = None  # the prices of a chunk
+        self._by_table = rule.clock == "type" and prices is None and rounds >= SHORTEST_FOR_TABLE
 
-    def prepare(self, round: int, count: int) -> None:
+    def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:
         """Take the table, or compute the thresholds of the chunk."""
-        if self._clock == "type":
+        low = round - self._first
+        self._chunk = None if self._prices is None else self._prices[low : low + count]
+        if self._by_table:
             self._limits = LimitTable(self._thresholds.table, by_type=True, shown=True)
         else:
-            thresholds = self._thresholds.at(np.arange(round, round + count))
-            self._limits = self._limits._replace(values=thresholds)
+            times = np.arange(round, round + count) if self._rule.clock == "stream" else clocks()
+            self._limits = self._limits._replace(values=self._thresholds.at(times, self._chunk))
 
-    def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
+    def extend(self, start: int, clocks: ClocksOfTypes) -> None:
         """Take a larger table, or compute the rest of the chunk if there is none."""
         if self._thresholds.extend():
             self._limits = self._limits._replace(values=self._thresholds.table)
@@ -229,7 +235,7 @@ class ByLot(ByLimits):
         self.propensity = self._probability = rule.probability
         self._rule, self._draws = rule, state.draws
 
-    def prepare(self, round: int, count: int) -> None:
+    def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:
         """Draw for the chunk."""
         drawn = self._draws.many(round, count) < self._probability
         self._limits = self._limits._replace(values=np.where(drawn, -inf, inf))
@@ -247,7 +253,7 @@ class ByNature(ByLimits):
         verdict = ALWAYS if isinstance(rule, Always) else NEVER
         self._limit, self._reason = -inf if verdict.wants_label else inf, verdict.reason
 
-    def prepare(self, round: int, count: int) -> None:
+    def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:
         """The same for every round."""
         self._limits = self._limits._replace(values=np.full(count, self._limit))
 
@@ -260,6 +266,7 @@ class ByMovingLimit:
     """`VariableUncertainty` in all its readings."""
 
     propensity: float | None = None
+    values_labels = False
     fitted_after: Sequence[int] = ()
 
     def __init__(self, rule: VariableUncertainty, scale: float, loops: ModuleType) -> None:
@@ -267,7 +274,7 @@ class ByMovingLimit:
         self._moving = moving_limit(rule, np.array([rule.theta, rule.lately]), scale)
         self._lately = rule.lately
 
-    def prepare(self, round: int, count: int) -> None:
+    def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:
         """The limit comes with the rounds."""
         self._lately = float(self._moving.memory[1])
 
@@ -276,12 +283,8 @@ class ByMovingLimit:
         outcome: Stop = self._loops.decide(*given, NO_LIMITS, self._moving)
         return outcome
 
-    def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
+    def extend(self, start: int, clocks: ClocksOfTypes) -> None:
         """One limit is enough."""
-
-    def worths(self, worth: Array) -> Iterable[None]:
-        """Nobody says."""
-        return repeat(None)
 
     def reasons(self, answers: Answers, before: Before) -> Reasons:
         """The first of a type, then the budget, then θ."""
@@ -302,13 +305,20 @@ def rates_agree() -> bool:
     return list(map(worth_loop.familiarity, varieties)) == list(map(type_savings.familiarity, varieties))
 
 
+KnownTypes = dict[Any, tuple[float, float]]  # the mean of a type's labels, and what they weigh
+
+
 class Met:
     """The labels of all types while a stream passes: of those met as arrays, of the others as they were."""
 
     def __init__(
-        self, names: Sequence[Any], before: dict[Any, tuple[float, float]], census: Counts, types: TypeArrays
+        self, names: Sequence[Any], before: Callable[[], KnownTypes], census: Counts, types: TypeArrays
     ) -> None:
-        self._names, self._before, self.census, self.types = names, before, census, types
+        self._names, self._look_before, self.census, self.types = names, before, census, types
+
+    @cached_property
+    def _before(self) -> KnownTypes:
+        return self._look_before()  # only if it is needed: it walks over all types
 
     @property
     def told(self) -> int:
@@ -319,7 +329,7 @@ class Met:
         """The counts over all types."""
         return Census(*self.census.tolist())
 
-    def known(self) -> dict[Any, tuple[float, float]]:
+    def known(self) -> KnownTypes:
         """The mean of the labels of each type that has any told, and how many they are."""
         told, means, counts = self._told()
         names = map(self._names.__getitem__, told.tolist())
@@ -342,22 +352,25 @@ class ByWorth:
     """`Value`. The prior is learnt from arrays, and the belief takes it up at the end."""
 
     propensity: float | None = None
+    values_labels = True
 
-    def __init__(self, state: State, rule: Value, names: list[Any]) -> None:
+    def __init__(self, state: State, rule: Value, names: list[Any], prices: Array | None) -> None:
         from breakeven.learner.bulk import worth_loop  # which needs numba
 
         belief = state.belief
         assert isinstance(belief, TypeMeans)
         self._loop, self._state, self._rule, self._belief = worth_loop.decide, state, rule, belief
-        self._met = Met(names, belief.known(), np.array(astuple(belief.count())), TypeArrays.of([]))
+        self._met = Met(names, belief.known, np.array(astuple(belief.count())), TypeArrays.of([]))
         self._across = AcrossTypes(self._met, belief.noise_std, belief.prior_mean, belief.prior_std)
         self._across.load(belief.across.state())
-        self._first = state.rounds + 1
+        self._first, self._prices = state.rounds + 1, prices
         self.fitted_after: list[int] = []  # rounds of this stream, from 0, after whose label a fit was made
 
-    def prepare(self, round: int, count: int) -> None:
-        """Only the price is known ahead."""
-        self._round, self._prices = round, np.full(count, self._state.quote.price)
+    def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:
+        """Only prices are known ahead."""
+        low = round - self._first
+        same, own = self._state.quote.price, self._prices
+        self._round, self._chunk = round, np.full(count, same) if own is None else own[low : low + count]
 
     def decide(self, given: Given, start: int) -> Stop:
         """Compare with the price; where enough types have labels, learn what they have in common."""
@@ -375,7 +388,7 @@ class ByWorth:
             self._across.load(self._across.state())
 
     def _terms(self, start: int) -> ValueTerms:
-        return value_terms(self._rule, self._round - 1 + start, self._prices[start:])
+        return value_terms(self._rule, self._round - 1 + start, self._chunk[start:])
 
     def _prior(self) -> PriorTerms:
         across, prior = self._across, self._across.prior
@@ -390,17 +403,13 @@ class ByWorth:
             last = given.lookup[given.values[done - 1] - given.low]
             given.out.prediction[done - 1] = given.types.mean[last]
 
-    def extend(self, start: int, clocks: Callable[[], Counts]) -> None:
+    def extend(self, start: int, clocks: ClocksOfTypes) -> None:
         """There are no limits."""
 
     def reasons(self, answers: Answers, before: Before) -> Reasons:
         """By what the label is worth, and whether the horizon has passed."""
         rounds = np.arange(self._round, self._round + len(answers.wants_label))
         return worth_reasons(self._rule, answers, before, rounds)
-
-    def worths(self, worth: Array) -> Iterable[float | None]:
-        """In money."""
-        return list((worth * self._state.costs.error_cost).tolist())
 
     def settle(self) -> None:
         """Leave what was learnt across types."""

@@ -7,7 +7,6 @@ arrivals are entered into the book, which would forget the others.
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from itertools import repeat
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -31,12 +30,13 @@ from breakeven.learner.bulk.arrays import (
     Spreads,
     TypeArrays,
 )
-from breakeven.learner.bulk.judges import COMPILED_RULES, Reasons, judge_for, rates_agree
+from breakeven.learner.bulk.judges import COMPILED_RULES, judge_for, rates_agree
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Value
-from breakeven.values import EVEN, Decision, Prediction
+from breakeven.values import EVEN, CompiledDecisions, DecisionColumns, Reasons
 
 SHORTEST = 100_000  # rounds: loading the compiled loops takes as long as about this many rounds one by one
+SHORTEST_BATCH = 128  # rounds for which loops that are loaded take less time than one by one
 CHUNK_ROUNDS = 2**17  # at a time
 LARGEST_INTEGER = 2**63 - 1
 COMPILED_BELIEFS = (TypeMeans, SeparateTypes)
@@ -44,23 +44,45 @@ COMPILED_BELIEFS = (TypeMeans, SeparateTypes)
 
 def pays(state: State, rounds: int) -> bool:
     """Whether a stream of this length runs in compiled loops; else it runs one by one."""
+    return rounds >= SHORTEST and not state.listeners and serves(state) and _compiles(state)
+
+
+def serves(state: State) -> bool:
+    """Whether the loops know this belief and this rule, as they are now."""
     belief, rule = state.belief, state.rule
     return (
-        rounds >= SHORTEST
-        and isinstance(belief, TypeMeans)
+        isinstance(belief, TypeMeans)
         and type(belief) in COMPILED_BELIEFS
         and belief.even
         and belief.level == EVEN
         and type(rule) in COMPILED_RULES
         and (belief.prior_std is None or type(rule) is Value)
         and not state.costs.labellers
-        and not state.listeners
         and state.answers_within is None
         and state.warmup.over
         and not state.fit_due
-        and loops() is not None
-        and (type(rule) is not Value or rates_agree())
     )
+
+
+def _compiles(state: State) -> bool:
+    return loops() is not None and (type(state.rule) is not Value or rates_agree())
+
+
+class Batches:
+    """Loading the loops takes as long as many rounds: they are loaded once so many have come in batches."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+
+    def pay(self, state: State, rounds: int) -> bool:
+        """Whether a batch that the loops serve, of this length, runs in them; else it runs one by one."""
+        if rounds < SHORTEST_BATCH:
+            return False
+        self.rounds += rounds
+        return (self.rounds >= SHORTEST or loops.cache_info().currsize > 0) and _compiles(state)
+
+
+batches = Batches()  # those of this process
 
 
 def holds_types(X: Any) -> bool:
@@ -90,32 +112,6 @@ class Passed(NamedTuple):
     before: Before | None
     reasons: Reasons | None
     propensity: float | None  # of a label, where that is the same for all
-
-
-def decide_many(state: State, points: Points) -> list[Decision]:
-    """Decide on types with a learner for which that `pays`; labels are awaited. Nothing is checked here."""
-    run, first, key = RunningStream(state, points), state.rounds + 1, state.earlier + state.number
-    decisions: list[Decision] = []
-    predictions: list[Prediction] = []
-    for rounds in run.chunks(len(points)):
-        answers, before = run.room(rounds)
-        run.decide(rounds, answers, before=before)
-        predictions += state.belief.predict_many(run.coding.names[len(predictions) :])
-        predicted = map(predictions.__getitem__, run.coding.codes().tolist())
-        decisions += run.decisions(first + rounds.start, answers, before, predicted)
-    wanted = np.array([decision.wants_label for decision in decisions], dtype=bool)
-    asked, passed = np.flatnonzero(wanted), np.flatnonzero(~wanted)[-state.book.keep or len(points) :]
-    state.phase = CHANGING
-    run.settle()
-    state.book.note_numbered(first, len(points))
-    for places, enter in ((asked, state.book.await_many), (passed, state.book.settle_many)):
-        types = run.coding.types_at(places)
-        cases = zip(places.tolist(), types, strict=True)
-        enter([Entry(decisions[i].id, key + 1 + i, x, decisions[i]) for i, x in cases])
-    state.book.buy_many(len(asked), state.quote.cost)
-    state.number += len(points)
-    state.phase = WHOLE
-    return decisions
 
 
 def replay(
@@ -148,8 +144,9 @@ def replay(
             befores.append(before)
             reasons.append(run.judge.reasons(answers, before))
         if before is not None and last:
-            keys = run.keys(key, rounds, labels, answers)
-            entries += run.entries(rounds_before + 1, rounds, keys, answers, before, y, ids)
+            names = run.automatic_ids(rounds) if ids is None else ids[rounds]
+            decided = run.decided(names, rounds, answers, before, reasons[-1])
+            entries += run.entries(rounds, run.keys(key, rounds, labels, answers), decided, y)
         labels += bought
     state.phase = CHANGING
     run.settle()
@@ -164,25 +161,26 @@ def replay(
     state.phase = WHOLE
     if not full:
         return Passed(out, None, None, run.judge.propensity)
-    codes = np.concatenate([one.codes for one in reasons]) if reasons else np.empty(0, dtype=np.uint8)
-    words = reasons[0].words if reasons else ()
-    return Passed(out, Before.joined(befores), Reasons(codes, words), run.judge.propensity)
+    return Passed(out, Before.joined(befores), Reasons.joined(reasons), run.judge.propensity)
 
 
 class RunningStream:
     """The state of a learner in arrays, while a stream passes; the learner takes it up at the end."""
 
-    def __init__(self, state: State, points: Points) -> None:
+    def __init__(
+        self, state: State, points: Points, prices: Array | None = None, *, told: bool = True
+    ) -> None:
         compiled, belief = loops(), state.belief
         assert compiled is not None
         assert isinstance(belief, TypeMeans)  # as SeparateTypes is
         self._state, self._belief, self._rounds = state, belief, len(points)
         self.loops = compiled
         self.coding = Coding(points, compiled)
-        self.judge = judge_for(state, self.coding.names, compiled)
+        self.judge = judge_for(state, self.coding.names, compiled, len(points), prices)
+        self._told, self._sums = told, told or self.judge.values_labels  # whether sums of labels are needed
         self.types = TypeArrays.of([])
         self._labels = belief.asked
-        self._spreads = Spreads(compiled, belief)
+        self._spreads = Spreads(compiled, belief, len(points))
         self._points = points
 
     def chunks(self, rounds: int, cut: int = 0) -> Iterator[slice]:
@@ -191,18 +189,15 @@ class RunningStream:
             for low in range(start, stop, CHUNK_ROUNDS):
                 yield slice(low, min(low + CHUNK_ROUNDS, stop))
 
-    def room(self, rounds: slice) -> tuple[Answers, Before]:
-        """Room for the answers of some rounds, and for what was believed before."""
-        count = rounds.stop - rounds.start
-        return Answers.empty(count), Before.empty(count)
-
     def decide(
         self, rounds: slice, out: Answers, told: LabelArrays | None = None, before: Before | None = None
     ) -> int:
         """Some more rounds, and how many labels were bought; unless they are `told`, they are awaited."""
         self.coding.take(rounds)
         labels, count, start = self._labels, rounds.stop - rounds.start, 0
-        self.judge.prepare(self._state.rounds + 1 + rounds.start, count)
+        if not self.coding.names:
+            self._meet(0)  # the loop would stop at once
+        self.judge.prepare(self._state.rounds + 1 + rounds.start, count, lambda: self._clocks(0))
         while start < count:
             rest = slice(start, None)
             room = out.part(rest), before and before.part(rest)
@@ -234,7 +229,8 @@ class RunningStream:
             self.types = self.types.with_room(2 * self.types.parts.shape[1])
 
     def _meet(self, start: int) -> None:
-        self.types = self.types.with_more(self._belief.tallies(self.coding.meet(start)))
+        if fresh := self.coding.meet(start):
+            self.types = self.types.with_more(self._belief.tallies(fresh), sums=self._sums)
 
     def _clocks(self, start: int) -> Counts:
         """How many of its type there were, with each from `start` of the chunk on."""
@@ -244,36 +240,39 @@ class RunningStream:
 
     # -- decisions and entries -------------------------------------------------------------------
 
-    def decisions(
+    def automatic_ids(self, rounds: slice) -> range:
+        """The numbers that are the ids of these rounds, where nobody names them."""
+        first = max(self._state.rounds + 1, self._state.book.next_number)
+        return range(first + rounds.start, first + rounds.stop)
+
+    def decided(
         self,
-        first: int,
+        ids: Sequence[Any],
+        rounds: slice,
         answers: Answers,
         before: Before,
-        predicted: Iterator[Prediction],
-        ids: Sequence[str] | None = None,
-    ) -> list[Decision]:
-        """The decisions of the chunk just answered, which begins with the round `first`."""
-        wanted, propensity, book = answers.wants_label, self.judge.propensity, self._state.book
-        count, start = len(wanted), max(first, book.next_number + first - self._state.rounds - 1)
-        return list(
-            map(
-                Decision,
-                map(str, range(start, start + count)) if ids is None else ids,
-                wanted.tolist(),
-                predicted,
-                answers.uncertainty.tolist(),
-                answers.threshold.tolist(),
-                repeat(self._state.quote.cost),
-                wanted.astype(float).tolist() if propensity is None else repeat(propensity),
-                self.judge.reasons(answers, before).worded(),
-                *map(repeat, (True, False, 1.0, None)),  # exact, not ambiguous, not stretched, no labeller
-                self.judge.worths(before.worth),
-                repeat("rule"),
-                range(first, first + count),
-                *map(repeat, ((), None)),  # no other offers, no doubt
-                self.judge.worths(before.worth_now),
-            )
+        reasons: Reasons,
+        costs: Array | None = None,
+    ) -> CompiledDecisions:
+        """The decisions of these rounds; labels cost what was agreed, unless `costs` say something else."""
+        state, count, first = self._state, rounds.stop - rounds.start, self._state.rounds + 1
+        wanted, chance, unit = answers.wants_label, self.judge.propensity, state.costs.error_cost
+        columns = DecisionColumns(
+            wanted,
+            before.prediction,
+            before.std,
+            answers.uncertainty,
+            answers.threshold,
+            np.full(count, state.quote.cost) if costs is None else costs,
+            wanted.astype(float) if chance is None else np.full(count, chance),
+            before.worth * unit,
+            before.worth_now * unit,
+            np.arange(first + rounds.start, first + rounds.stop),
+            reasons,
+            np.zeros(count, dtype=bool),
         )
+        noise_std = self._belief.traits.noise_std
+        return CompiledDecisions(ids, columns, noise_std, values=self.judge.values_labels)
 
     def keys(self, before: int, rounds: slice, labels: int, answers: Answers) -> list[int]:
         """The keys of the arrivals, if `labels` were told in the rounds of earlier chunks."""
@@ -282,32 +281,23 @@ class RunningStream:
         fits = np.searchsorted(self.judge.fitted_after, places)
         return list((before + 1 + places + told + fits).tolist())
 
-    def entries(
-        self,
-        first: int,
-        rounds: slice,
-        keys: list[int],
-        answers: Answers,
-        before: Before,
-        y: Array,
-        ids: Sequence[str] | None,
-    ) -> list[Entry]:
-        """Entries of a chunk whose labels were told at once; the stream began with the round `first`."""
-        noise = repeat(self._belief.traits.noise_std)
-        predicted = map(Prediction, before.prediction.tolist(), before.std.tolist(), noise)
-        names = None if ids is None else ids[rounds]
-        decisions = self.decisions(first + rounds.start, answers, before, predicted, names)
+    def entries(self, rounds: slice, keys: list[int], decided: CompiledDecisions, y: Array) -> list[Entry]:
+        """Entries of a chunk whose labels were told at once."""
         types = self.coding.types_at(np.arange(rounds.start, rounds.stop))
-        wanted = answers.wants_label.tolist()
+        wanted = decided.columns.wants_label.tolist()
         told = [label if one else None for label, one in zip(y[rounds].tolist(), wanted, strict=True)]
         return [
             Entry(decision.id, key, x, decision, None, label, None, label is not None)
-            for decision, key, x, label in zip(decisions, keys, types, told, strict=True)
+            for decision, key, x, label in zip(decided, keys, types, told, strict=True)
         ]
 
     def settle(self) -> None:
         """The learner takes up the outcome, but for its book."""
-        self._belief.settle(self._rows())
+        if self._told:
+            self._belief.settle(self._rows())
+        else:
+            counts = (self.types.arrivals.tolist(), self.types.asked.astype(int).tolist())
+            self._belief.settle_asked(zip(self.coding.names, *counts, strict=True))
         self._state.rounds += self._rounds
         self.judge.settle()
 

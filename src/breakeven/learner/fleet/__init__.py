@@ -4,6 +4,6 @@ Reading order: indexed_columns, vocabulary (columns, and finding rows in them); 
 judging, labels_by_id (rules, labels); fleet_state (and priors), fleet; blob, conversion (to learners).
 """
 
-from breakeven.learner.fleet.fleet import DecisionColumns, Fleet, LabelCounts, WithdrawnCounts, why_no_fleet
+from breakeven.learner.fleet.fleet import Fleet, LabelCounts, WithdrawnCounts, why_no_fleet
 
-__all__ = ["DecisionColumns", "Fleet", "LabelCounts", "WithdrawnCounts", "why_no_fleet"]
+__all__ = ["Fleet", "LabelCounts", "WithdrawnCounts", "why_no_fleet"]

@@ -15,8 +15,8 @@ from breakeven.beliefs.types.weighing import posterior_mean
 from breakeven.errors import InvalidInput, expect
 from breakeven.errors.expect import Array
 from breakeven.learner.book import LONGEST_NUMBER
-from breakeven.learner.bulk.arrays import Answers, Before, Counts, Truths
-from breakeven.learner.bulk.judges import COMPILED_RULES, Reasons, rates_agree
+from breakeven.learner.bulk.arrays import Answers, Before, Counts
+from breakeven.learner.bulk.judges import COMPILED_RULES, rates_agree
 from breakeven.learner.bulk.stream import COMPILED_BELIEFS, LARGEST_INTEGER
 from breakeven.learner.bulk.worth_loop import TOLD
 from breakeven.learner.fleet.blob import dump, read
@@ -39,29 +39,9 @@ from breakeven.learner.fleet.passing import (
 from breakeven.learner.fleet.vocabulary import CheckedValues, ValueKind
 from breakeven.learner.learner import Learner
 from breakeven.rules import Value
-from breakeven.values import EVEN
+from breakeven.values import EVEN, DecisionColumns, Reasons
 
 LARGEST_WINDOW = 2**31 - 1
-
-
-class DecisionColumns(NamedTuple):
-    """Decisions on many arrivals, a column for each field; what a rule does not say is NaN.
-
-    `repeated` arrivals came before under the same key and id, and did not count: one that came before in the
-    same call has the answer given there, any other only its prediction.
-    """
-
-    wants_label: Truths
-    prediction: Array
-    std: Array
-    uncertainty: Array
-    threshold: Array
-    cost: Array
-    propensity: Array
-    worth: Array
-    round: Counts
-    reasons: Reasons
-    repeated: Truths
 
 
 class LabelCounts(NamedTuple):
@@ -252,9 +232,10 @@ class Fleet:
         rounds = np.empty(count, dtype=np.int64)
         note_arrivals(touched, starts, rows.numbers, members["rounds"], members["next_number"], rounds)
         members["number"][touched] += np.diff(starts)
-        given = np.full(count, nan) if rows.money is None else rows.money
-        costs = np.where(np.isnan(given), learner.quote.cost, given)
-        prices = None if rows.money is None else costs / learner.costs.error_cost
+        given, costs, prices = np.full(count, nan), _same(learner.quote.cost, count), None
+        if rows.money is not None:
+            given, costs = rows.money, np.where(np.isnan(rows.money), learner.quote.cost, rows.money)
+            prices = costs / learner.costs.error_cost
         out, before, chance = Answers.empty(count), Before.empty(count), self._judging.propensity
         names = [] if chance is None else state.keys.values(members["code"][touched])
         arrivals = Arrivals(touched, starts, cells, rounds, prices)
@@ -273,12 +254,20 @@ class Fleet:
             out.uncertainty,
             out.threshold,
             costs,
-            out.wants_label.astype(float) if chance is None else np.full(count, chance),
-            before.worth * learner.costs.error_cost,
+            out.wants_label.astype(float) if chance is None else _same(chance, count),
+            *self._worths(before),
             rounds,
             reasons,
-            np.zeros(count, dtype=bool),
+            _same(False, count),
         )
+
+    def _worths(self, before: Before) -> tuple[Array, Array]:
+        """What labels would be worth in money, in all and at once; NaN where the rule does not say."""
+        if not isinstance(self.state.learner.rule, Value):
+            nothing = _same(nan, len(before.worth))
+            return nothing, nothing
+        unit = self.state.learner.costs.error_cost
+        return before.worth * unit, before.worth_now * unit
 
     def _buy(self, arrivals: BoughtRows, out: Answers) -> None:
         """Labels are awaited; those that came early are told, or dropped if nobody asked for them."""
@@ -463,10 +452,17 @@ def _same_length(name: str, came: int, count: int) -> None:
         raise InvalidInput(f"{name}: expected {count}, as many as there are keys, got {came}")
 
 
+def _same(value: Any, count: int) -> Any:
+    """A column that has one value in every row, and takes no memory for it."""
+    return np.broadcast_to(np.asarray(value), count)
+
+
 def _in_rows(columns: DecisionColumns, order: Counts, count: int) -> DecisionColumns:
     """The columns in the order in which the rows came."""
 
     def placed(column: Any) -> Any:
+        if column.strides == (0,) and len(order) == count:
+            return column  # the same in every row
         rows = np.zeros(count, dtype=column.dtype)
         rows[order] = column
         return rows

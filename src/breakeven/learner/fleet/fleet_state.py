@@ -189,7 +189,7 @@ class LearntPriors:
 
     def _across(self, key: int, rows: Counts) -> AcrossTypes:
         belief, types = self._belief, TypeArrays(*(self._cells[name][rows] for name in TypeArrays._fields))
-        met = Met(range(len(rows)), {}, self._members["census"][key], types)
+        met = Met(range(len(rows)), dict, self._members["census"][key], types)
         across = AcrossTypes(met, belief.noise_std, belief.prior_mean, belief.prior_std)
         across.load(self.state(key))
         self._met = met

@@ -194,15 +194,17 @@ class IndexedColumns(GrowingColumns):
 
     def meet(self, a: Counts, b: Counts) -> Counts:
         """The rows of these pairs; new ones are added."""
-        rows, next_pair = np.empty(len(a), dtype=np.int64), 0
+        rows, next_pair, before = np.empty(len(a), dtype=np.int64), 0, len(self)
         while True:
             next_pair, used = meet(self.table, *self._columns_of_pair(), len(self), a, b, next_pair, rows)
             self.use(used)
             if next_pair == len(a):
                 return rows
-            self.reserve(used + 1)
+            new = (used - before) / max(next_pair, 1)  # the share of pairs so far, and likely of the others
+            expected = used + 1 + int(new * (len(a) - next_pair))
+            self.reserve(expected)
             if used == len(self.table) // 2:
-                self.index(np.arange(used), room=2 * used)
+                self.index(np.arange(used), room=max(2 * used, expected))
 
     def enter(self, rows: Counts) -> int:
         """Index these rows, too, for which there is room; the first that is there twice, or −1."""

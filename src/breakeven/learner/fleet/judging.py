@@ -23,7 +23,6 @@ from breakeven.learner.bulk.arrays import (
 )
 from breakeven.learner.bulk.judges import (
     NO_LIMITS,
-    Reasons,
     moving_limit,
     moving_reasons,
     reasons_from,
@@ -36,6 +35,7 @@ from breakeven.learner.fleet.indexed_columns import GrowingColumns
 from breakeven.learner.state import State
 from breakeven.rules import Always, Draws, RandomSelect, Threshold, Value, VariableUncertainty
 from breakeven.rules.baselines import ALWAYS, NEVER
+from breakeven.values import Reasons
 
 
 class Arrivals(NamedTuple):

@@ -17,6 +17,7 @@ from breakeven.learner.fleet.indexed_columns import FREE, IndexedColumns, Kind, 
 from breakeven.learner.fleet.passing import (
     NO_CELL,
     NOT_WITHDRAWN,
+    WAS_EARLY,
     BoughtRows,
     LabelColumns,
     TypeSums,
@@ -122,11 +123,13 @@ class LabelsById:
     ) -> tuple[int, int]:
         """Tell labels from `start` on: the next one, and why it stopped."""
         self._reserve(len(keys) - start)
+        early = counts[WAS_EARLY]
         space = np.empty((2, 2 * sums.types.parts.shape[1] + 4))
         done, used, why = passing.tell(
             *self._parts(), len(self.columns), keys, ids, ys, sums, space, counts, start
         )
         self.columns.use(used)
+        self._entered -= len(keys) - start - int(counts[WAS_EARLY] - early)  # the others were known
         return done, why
 
     def settle(self, row: int) -> None:
@@ -186,7 +189,7 @@ class LabelsById:
         self.columns["number"][total - kept[1] :] = np.arange(kept[1])
         self._ends[:] = (*kept, 0)
         dropped = np.r_[awaited : behind - kept[0], behind : total - kept[1]]
-        held = np.setdiff1d(np.arange(total), dropped)
+        held = np.r_[:awaited, behind - kept[0] : behind, total - kept[1] : total]
         self._free = np.empty(self.columns.room, dtype=np.int32)
         self._free[: len(dropped)] = dropped
         self._ends[2] = len(dropped)

@@ -8,6 +8,7 @@ its headers. While there is no token, everybody on this machine is trusted; a na
 is refused then, as a page elsewhere could have it point here.
 """
 
+import asyncio
 from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ from msgspec import Struct
 from breakeven.errors import InvalidInput, expect
 from breakeven.errors.serving import NotAllowed, NotIdentified
 from breakeven.service.access.callers import LOCAL, Caller
-from breakeven.service.access.tokens import BELIEVED, MOST_REMEMBERED, Sessions, Tokens, session_cookie
+from breakeven.service.access.tokens import AskStore, Hearsay, Sessions, Tokens, session_cookie
 from breakeven.service.clock import Clock
 from breakeven.store import Store
 
@@ -83,22 +84,18 @@ class People:
     """Who calls, by the name that a proxy vouches for."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
-        self._store, self._clock = store, clock
-        self._known: dict[bytes, tuple[Caller, float]] = {}
+        self._store = store
+        self._known: Hearsay[bytes, Caller] = Hearsay(self._look_up, clock)
 
-    def caller(self, name: bytes) -> Caller:
+    def caller(self, name: bytes, *, ask: bool = True) -> Caller:
         """The person of this name; raises `NotIdentified` where nobody said what they may do."""
-        known = self._known.get(name)
-        if known is None or self._clock.steady() >= known[1]:
-            known = self._look_up(name)
-        return known[0]
+        return self._known.of(name, ask=ask)
 
     def forget(self) -> None:
         """A person was changed: ask the store again."""
-        self._known.clear()
+        self._known.forget()
 
-    def _look_up(self, name: bytes) -> tuple[Caller, float]:
-        self._known.pop(name, None)
+    def _look_up(self, name: bytes) -> Caller:
         try:
             text = name.decode().strip()
         except UnicodeDecodeError:
@@ -109,11 +106,7 @@ class People:
                 f"person: expected one that `breakeven person add` made known, got {text or name!r}"
             )
         streams = None if person.streams is None else frozenset(person.streams.split())
-        known = Caller(person.name, frozenset(person.roles.split()), streams), self._clock.steady() + BELIEVED
-        if len(self._known) >= MOST_REMEMBERED:
-            self._known.clear()
-        self._known[name] = known
-        return known
+        return Caller(person.name, frozenset(person.roles.split()), streams)
 
 
 # -- the entrance -----------------------------------------------------------------------------------------
@@ -133,21 +126,35 @@ class Entrance:
     ) -> None:
         self.tokens, self.sessions, self.people, self.proxy = tokens, sessions, people, proxy
 
-    def caller(self, method: str, headers: CallHeaders) -> Caller:
-        """Who calls; raises `NotIdentified` or `NotAllowed`."""
+    async def identify(self, method: str, headers: CallHeaders) -> Caller:
+        """Who calls; raises `NotIdentified` or `NotAllowed`. The store is asked in a thread."""
+        try:
+            return self.caller(method, headers, ask=False)
+        except AskStore:
+            return await asyncio.to_thread(self.caller, method, headers)
+
+    async def token_needed(self) -> bool:
+        """Whether a token must be shown."""
+        try:
+            return self.tokens.needed(ask=False)
+        except AskStore:
+            return await asyncio.to_thread(self.tokens.needed)
+
+    def caller(self, method: str, headers: CallHeaders, *, ask: bool = True) -> Caller:
+        """The same, by asking the store; without `ask` by what it said of late, or `AskStore`."""
         header = headers.get(b"authorization")
         if header is not None:
-            return self.tokens.caller(header)
+            return self.tokens.caller(header, ask=ask)
         if self.proxy is not None and (person := headers.get(self.proxy.header)) is not None:
             if method not in SAFE_METHODS:
                 check_own_page(headers, said=True)
-            return self.people.caller(person)
+            return self.people.caller(person, ask=ask)
         secret = session_cookie(headers.get(b"cookie"))
-        if secret is not None and self.tokens.needed:
+        if secret is not None and self.tokens.needed(ask=ask):
             if method not in SAFE_METHODS:
                 check_own_page(headers, said=True)
-            return self.sessions.caller(secret)
-        caller = self.tokens.caller(None)
+            return self.sessions.caller(secret, ask=ask)
+        caller = self.tokens.caller(None, ask=ask)
         if caller is LOCAL:
             if self.proxy is not None:
                 name = self.proxy.header.decode()

@@ -6,10 +6,12 @@ refused within a second; a session ends with its token, too.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
+from math import inf
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
@@ -20,8 +22,62 @@ from breakeven.service.clock import Clock
 from breakeven.store import Store, StoredSession, StoredToken
 
 TOKEN_MARK = "be"
-BELIEVED = 1.0  # seconds in which the store is not asked again
+SECONDS_OF_DAY = 86_400.0
+BELIEVED = 0.75  # seconds, after which the store is asked again
+WHILE_ASKING = 0.25  # seconds that others go on with what is known, while somebody asks
 MOST_REMEMBERED = 10_000  # callers
+
+Asked = TypeVar("Asked")
+Said = TypeVar("Said")
+
+
+class AskStore(Exception):
+    """What is known is not known any more, or not yet: ask in a thread, where nobody else waits for it."""
+
+
+class _Believed(Struct, Generic[Said]):
+    """What the store said, and until when that is believed."""
+
+    said: Said
+    until: float
+
+
+class Hearsay(Generic[Asked, Said]):
+    """What the store said of callers, believed for up to a second; `look_up` asks it."""
+
+    def __init__(self, look_up: Callable[[Asked], Said], clock: Clock) -> None:
+        self._look_up, self._clock = look_up, clock
+        self._known: dict[Asked, _Believed[Said]] = {}
+
+    def of(self, asked: Asked, *, ask: bool) -> Said:
+        """What the store says; without `ask` what it said of late, or `AskStore`.
+
+        Of many who come at once one is told to ask, and the others go on meanwhile.
+        """
+        now = self._clock.steady()
+        if not ask:
+            known = self._known.get(asked)
+            if known is None or now >= known.until:
+                if known is not None:
+                    known.until = now + WHILE_ASKING
+                raise AskStore
+            return known.said
+        try:
+            said = self._look_up(asked)
+        except BaseException:
+            self._known.pop(asked, None)
+            raise
+        if len(self._known) >= MOST_REMEMBERED:
+            self._known.clear()
+        self._known[asked] = _Believed(said, now + BELIEVED)
+        return said
+
+    def forget(self, asked: Asked | None = None) -> None:
+        """Something was changed: ask the store again, about one or about all."""
+        if asked is None:
+            self._known.clear()
+        else:
+            self._known.pop(asked, None)
 
 
 def new_token(
@@ -52,58 +108,41 @@ def check_rights(name: str, roles: Sequence[str], streams: Sequence[str] | None)
             expect.refuse("streams", "names without spaces", stream)
 
 
-class _Known(Struct, gc=False):
-    """A caller as the store said it, and until when that is believed."""
-
-    caller: Caller
-    token: StoredToken
-    until: float
-
-
 class Tokens:
     """Who calls, by the header `Authorization: Bearer be_…`."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, longest_days: float | None = None) -> None:
         self._store, self._clock = store, clock
-        self._known: dict[bytes, _Known] = {}
-        self._needed, self._needed_until = True, 0.0
+        days = None if longest_days is None else expect.positive("token_days", longest_days)
+        self._longest = inf if days is None else SECONDS_OF_DAY * days
+        self._holders: Hearsay[bytes, tuple[StoredToken, Caller]] = Hearsay(self._look_up, clock)
+        self._any: Hearsay[str, bool] = Hearsay(lambda _: bool(store.tokens()), clock)
 
-    @property
-    def needed(self) -> bool:
+    def needed(self, *, ask: bool = True) -> bool:
         """Whether a token must be shown: yes, once there is one."""
-        now = self._clock.steady()
-        if now >= self._needed_until:
-            self._needed, self._needed_until = bool(self._store.tokens()), now + BELIEVED
-        return self._needed
+        return self._any.of("any", ask=ask)
 
-    def caller(self, header: bytes | None) -> Caller:
+    def caller(self, header: bytes | None, *, ask: bool = True) -> Caller:
         """Who calls; raises `NotIdentified` unless the token is good."""
         if header is None:
-            if self.needed:
+            if self.needed(ask=ask):
                 raise _refused("none")
             return LOCAL
-        known = self._known.get(header)
-        if known is None or self._clock.steady() >= known.until:
-            known = self._look_up(header)
-        self.check(known.token)
-        return known.caller
+        token, caller = self._holders.of(header, ask=ask)
+        self.check(token)
+        return caller
 
     def forget(self) -> None:
         """A token was changed: ask the store again."""
-        self._known.clear()
-        self._needed_until = 0.0
+        self._holders.forget()
+        self._any.forget()
 
-    def _look_up(self, header: bytes) -> _Known:
-        self._known.pop(header, None)
+    def _look_up(self, header: bytes) -> tuple[StoredToken, Caller]:
         kind, _, word = header.decode("latin-1").partition(" ")
         if kind.lower() != "bearer":
             raise _refused("something else")
         token = self.good(word)
-        known = _Known(caller_of(token), token, self._clock.steady() + BELIEVED)
-        if len(self._known) >= MOST_REMEMBERED:
-            self._known.clear()
-        self._known[header] = known
-        return known
+        return token, caller_of(token)
 
     def good(self, word: str) -> StoredToken:
         """What the store has of a token, given as `be_<id>_<secret>`; raises unless it is good."""
@@ -122,7 +161,8 @@ class Tokens:
         """Raise where a token was revoked or has expired."""
         if token.revoked is not None:
             raise _refused("one that was revoked")
-        if token.expires is not None and token.expires <= self._clock.now():
+        now = self._clock.now()
+        if (token.expires is not None and token.expires <= now) or token.created + self._longest <= now:
             raise _refused("one that has expired")
 
 
@@ -150,21 +190,13 @@ SESSION_COOKIE = "breakeven_session"
 SESSION_SECONDS = 12 * 3600
 
 
-class _KnownSession(Struct, gc=False):
-    """A session as the store said it, and until when that is believed."""
-
-    session: StoredSession
-    token: StoredToken
-    caller: Caller
-    until: float
-
-
 class Sessions:
     """Who calls, by a cookie."""
 
     def __init__(self, store: Store, tokens: Tokens, clock: Clock) -> None:
         self._store, self._tokens, self._clock = store, tokens, clock
-        self._known: dict[str, _KnownSession] = {}
+        self._holders: Hearsay[str, tuple[StoredSession, StoredToken, Caller]]
+        self._holders = Hearsay(self._look_up, clock)
 
     def begin(self, word: str) -> str:
         """Log in with a token; returns what the cookie is to hold."""
@@ -174,38 +206,31 @@ class Sessions:
         self._store.add_session(StoredSession(digest(secret), token.id, now + SESSION_SECONDS))
         return secret
 
-    def caller(self, secret: str) -> Caller:
+    def caller(self, secret: str, *, ask: bool = True) -> Caller:
         """Who has this cookie; raises `NotIdentified` where the session has ended, or its token."""
-        known = self._known.get(secret)
-        if known is None or self._clock.steady() >= known.until:
-            known = self._look_up(secret)
-        if known.session.expires <= self._clock.now():  # the store forgets it at the next log-in
-            self._known.pop(secret, None)
+        session, token, caller = self._holders.of(secret, ask=ask)
+        if session.expires <= self._clock.now():  # the store forgets it at the next log-in
+            self._holders.forget(secret)
             raise _ended()
-        self._tokens.check(known.token)
-        return known.caller
+        self._tokens.check(token)
+        return caller
 
     def end(self, secret: str) -> None:
         """Log out."""
-        self._known.pop(secret, None)
         self._store.end_session(digest(secret))
+        self._holders.forget(secret)
 
     def forget(self) -> None:
         """A token was changed: ask the store again."""
-        self._known.clear()
+        self._holders.forget()
 
-    def _look_up(self, secret: str) -> _KnownSession:
-        self._known.pop(secret, None)
+    def _look_up(self, secret: str) -> tuple[StoredSession, StoredToken, Caller]:
         hashed = digest(secret)
         session = self._store.session(hashed)
         token = None if session is None else self._store.token(session.token)
         if session is None or token is None or not compare_digest(session.hash, hashed):
             raise _ended()
-        known = _KnownSession(session, token, caller_of(token), self._clock.steady() + BELIEVED)
-        if len(self._known) >= MOST_REMEMBERED:
-            self._known.clear()
-        self._known[secret] = known
-        return known
+        return session, token, caller_of(token)
 
 
 def session_cookie(header: bytes | None) -> str | None:

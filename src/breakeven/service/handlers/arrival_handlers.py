@@ -9,7 +9,7 @@ from breakeven.errors.serving import TooLarge
 from breakeven.folding import event_of
 from breakeven.learner import Learner
 from breakeven.rows import Columns
-from breakeven.service.calls import Call
+from breakeven.service.calls import JSON_WRITER, Call
 from breakeven.service.live_stream import Folded, LiveStream
 from breakeven.store import LogEntry
 from breakeven.store.export import time_of
@@ -27,24 +27,39 @@ from breakeven.wire.arrivals import (
 GivenPoint = tuple[Any, Any]  # a point, and the cost that came with it
 
 
-async def arrive(call: Call) -> DecisionAnswer | list[DecisionAnswer]:
-    """Decide on one arrival, or on many."""
+async def arrive(call: Call) -> bytes:
+    """Decide on one arrival, or on many; the answer is made in the same turn, and sent once it is on disk."""
     live, body = call.live, call.body
     if type(body) is Arrival:
-        (found, past), entries = await live.change(call.by, "decide", lambda now: decide_one(live, now, body))
-        entry = past if past is not None else entries[0].seq if entries else None
-        return decision_answer(found, entry, repeated=not entries)
+        answer, _ = await live.change(
+            call.by, "decide", lambda now: JSON_WRITER.encode(answer_one(live, now, body))
+        )
+        return answer
     if len(body) > MOST_ARRIVALS:
         raise _too_many("arrivals", len(body))
     if not body:
-        return []
-    answers, entries = await live.change(
-        call.by, "decide_many", lambda now: decide_many(live, now, body), len(body)
+        return b"[]"
+    answer, _ = await live.change(
+        call.by, "decide_many", lambda now: JSON_WRITER.encode(answer_many(live, now, body)), len(body)
     )
-    numbers = {one.id: one.seq for one in entries}
+    return answer
+
+
+def answer_one(live: LiveStream, now: Folded, arrival: Arrival) -> DecisionAnswer:
+    """In a turn: decide on an arrival; what happened gets the next number."""
+    decision, past = decide_one(live, now, arrival)
+    return decision_answer(decision, live.seq + 1 if now.fresh else past, repeated=not now.fresh)
+
+
+def answer_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[DecisionAnswer]:
+    """In a turn: decide on many arrivals; what happened gets the next numbers."""
+    answers, fresh, first = decide_many(live, now, arrivals), now.fresh, live.seq + 1
+    if len(fresh) == len(answers):  # none of them came before
+        return [decision_answer(one, seq) for seq, (one, _) in enumerate(answers, first)]
+    numbers = {one.decision.id: seq for seq, one in enumerate(fresh, first) if type(one) is Arrived}
     return [
-        decision_answer(decision, numbers.get(decision.id, past), repeated=decision.id not in numbers)
-        for decision, past in answers
+        decision_answer(one, numbers.get(one.id, past), repeated=one.id not in numbers)
+        for one, past in answers
     ]
 
 
@@ -65,48 +80,67 @@ def decide_one(live: LiveStream, now: Folded, arrival: Arrival) -> tuple[Decisio
 
 def decide_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[tuple[Decision, int | None]]:
     """Decisions on many arrivals; those of long ago come from the log."""
-    learner, find, seen = now.learner, now.learner.state.book.find, live.seen
-    named = sum(one.id is not None for one in arrivals)
-    if named not in (0, len(arrivals)):
-        came = f"{named} among {len(arrivals)}"
+    learner, find = now.learner, now.learner.state.book.find
+    points, costs = _points_of(now.columns, arrivals)
+    ids = [one.id for one in arrivals if one.id is not None]
+    if ids and len(ids) != len(arrivals):
+        came = f"{len(ids)} among {len(arrivals)}"
         expect.refuse("arrivals", "an id for each, or for none", came, described=True)
-    for i, one in enumerate(arrivals):
-        if one.force is not None:
-            raise InvalidInput(f"arrivals[{i}]: expected no force among many, got one; send that one alone")
-    given = [_numbered_point(now.columns, one, i) for i, one in enumerate(arrivals)]
-    if not named:
-        live.check_room(now, len(given))
-        points, costs = [point for point, _ in given], _costs(given)
+    if not ids:
+        live.check_room(now, len(points))
         return [(one, None) for one in learner.decide_many(points, costs=costs)]
-    ids = learner.state.book.check_each_once([one.id for one in arrivals])
-    old = [id for id in ids if id in seen and find(id) is None]
+    old = [id for id in live.seen.among(ids) if find(id) is None]
     past = live.store.find_many(live.number, old) if old else {}
-    answers: dict[str, tuple[Decision, int | None]] = {}
-    for id, (point, cost) in zip(ids, given, strict=True) if past else ():
-        if id in past:
-            answers[id] = again(learner, past[id], point, cost, None), past[id].seq
-    new = [i for i, id in enumerate(ids) if id not in past] if past else range(len(ids))
-    coming = sum(find(ids[i]) is None for i in new)
-    if coming:
-        live.check_not_erased(*ids)
-        live.check_room(now, coming)
-    fresh = [given[i] for i in new]
-    decided = learner.decide_many(
-        [point for point, _ in fresh], costs=_costs(fresh), ids=[ids[i] for i in new]
-    )
-    if not past:
-        return [(one, None) for one in decided]
+    live.check_not_erased(*ids)
+    if past:
+        every_cost = costs or [None] * len(ids)
+        return _some_again(live, now, list(zip(ids, points, every_cost, strict=True)), past)
+    if now.limit is not None:
+        live.check_room(now, sum(find(id) is None for id in ids))
+    return [(one, None) for one in learner.decide_many(points, costs=costs, ids=ids)]
+
+
+def _some_again(
+    live: LiveStream, now: Folded, cases: list[tuple[str, Any, Any]], past: dict[str, LogEntry]
+) -> list[tuple[Decision, int | None]]:
+    """The same, where some arrived so long ago that only the log knows them."""
+    learner, book = now.learner, now.learner.state.book
+    book.check_each_once([id for id, _, _ in cases])
+    answers: dict[str, tuple[Decision, int | None]] = {
+        id: (again(learner, past[id], point, cost, None), past[id].seq)
+        for id, point, cost in cases
+        if id in past
+    }
+    new = [case for case in cases if case[0] not in past]
+    live.check_room(now, sum(book.find(id) is None for id, _, _ in new))
+    ids, points, costs = [id for id, _, _ in new], [point for _, point, _ in new], [cost for *_, cost in new]
+    given = costs if any(cost is not None for cost in costs) else None
+    decided = learner.decide_many(points, costs=given, ids=ids)
     answers.update({one.id: (one, None) for one in decided})
-    return [answers[id] for id in ids]
+    return [answers[id] for id, _, _ in cases]
 
 
-def _costs(given: list[GivenPoint]) -> list[Any] | None:
-    """The costs that came with a batch; None where none did."""
-    return [cost for _, cost in given] if any(cost is not None for _, cost in given) else None
+def _points_of(columns: Columns | None, arrivals: list[Arrival]) -> tuple[list[Any], list[Any] | None]:
+    """The points of many arrivals, and the costs that came with them; None where none did."""
+    points, costs = [], []
+    for place, one in enumerate(arrivals):
+        if one.force is not None:
+            raise InvalidInput(
+                f"arrivals[{place}]: expected no force among many, got one; send that one alone"
+            )
+        try:
+            point, cost = point_of(columns, one)
+        except InvalidInput as error:
+            raise InvalidInput(f"arrivals[{place}]: {error}") from error
+        points.append(point)
+        costs.append(cost)
+    return points, costs if any(cost is not None for cost in costs) else None
 
 
 def point_of(columns: Columns | None, arrival: Arrival) -> GivenPoint:
     """The point of an arrival, and the cost that came with it."""
+    if columns is None and type(arrival.row) is not dict:
+        return arrival.row, arrival.cost
     point, cost = point_at(columns, arrival.row), arrival.cost
     if cost is None and columns is not None and isinstance(arrival.row, dict):
         cost = columns.cost(arrival.row)
@@ -122,13 +156,6 @@ def point_at(columns: Columns | None, row: Any) -> Any:
     if not isinstance(row, dict):
         expect.refuse("row", "values by the names of columns", row)
     return columns.point(row)
-
-
-def _numbered_point(columns: Columns | None, arrival: Arrival, place: int) -> GivenPoint:
-    try:
-        return point_of(columns, arrival)
-    except InvalidInput as error:
-        raise InvalidInput(f"arrivals[{place}]: {error}") from error
 
 
 def again(learner: Learner, entry: LogEntry, point: Any, cost: Any, force: bool | None) -> Decision:

@@ -126,7 +126,7 @@ async def changes(call: Call, live: LiveStream, heard: int | None) -> AsyncGener
         with feeds.open(call.by, woken, ending):
             yield b"retry: 2000\n\n"
             quiet = 0
-            while not feeds.ended and _may_listen(call, live):
+            while not feeds.ended and await _may_listen(call, live):
                 if live.written != heard:
                     heard = live.written
                     yield b'id: %d\nevent: changed\ndata: {"entry": %d}\n\n' % (heard, heard)
@@ -142,11 +142,11 @@ async def changes(call: Call, live: LiveStream, heard: int | None) -> AsyncGener
         stop_listening()
 
 
-def _may_listen(call: Call, live: LiveStream) -> bool:
+async def _may_listen(call: Call, live: LiveStream) -> bool:
     if call.service.streams.get(live.name) is not live:
         return False
     try:
-        caller = call.service.entrance.caller("GET", call.headers)
+        caller = await call.service.entrance.identify("GET", call.headers)
         caller.check(FEED_ROLES, live.name)
     except BreakevenError:
         return False

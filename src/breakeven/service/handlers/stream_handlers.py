@@ -4,12 +4,13 @@ And what is said of the whole service: whether it is well, and who changed what 
 """
 
 import asyncio
-from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from breakeven.errors import BreakevenError, expect
 from breakeven.folding import erase as erase_ids
+from breakeven.learner.summary import Summary
+from breakeven.rows import Columns
 from breakeven.rules import rule_of
 from breakeven.service.calls import BYTES_MEDIA, Answer, Call
 from breakeven.service.live_stream import Folded, LiveStream
@@ -26,6 +27,7 @@ from breakeven.service.setting_up import (
 from breakeven.service.watching import METRICS_MEDIA, alarms_of, metrics_text
 from breakeven.store.export import time_of
 from breakeven.wire.stream_setup import (
+    AlarmAnswer,
     ErasedAnswer,
     Health,
     Readiness,
@@ -96,31 +98,50 @@ def stream_answer(live: LiveStream, config: StreamConfig, entries: int) -> Strea
 async def summary(call: Call) -> SummaryAnswer:
     """Where a stream stands, and what labelling everyone would have cost."""
     live = call.live
+    seen, as_of = await live.look("summary", lambda now: overview_of(live, now))
+    found = seen.learner
+    return SummaryAnswer(
+        name=live.name,
+        unit=seen.config.unit,
+        currency=seen.config.currency,
+        ledger=found.ledger.plain(),
+        belief=found.belief,
+        rule=found.rule,
+        label_cost=found.label_cost,
+        error_cost=found.error_cost,
+        labels_known=found.labels_known,
+        warmup_left=found.warmup_left,
+        fits=found.fits,
+        open_requests=seen.open,
+        oldest=seen.oldest,
+        spend=found.ledger.label_spend,
+        everyone=seen.everyone,
+        alarms=seen.alarms,
+        words=str(found),
+        as_of=as_of,
+    )
 
-    def work(now: Folded) -> dict[str, Any]:
-        found = now.learner.summary()
-        return {
-            "name": live.name,
-            "unit": now.config.unit,
-            "currency": now.config.currency,
-            "ledger": found.ledger.plain(),
-            "belief": found.belief,
-            "rule": found.rule,
-            "label_cost": found.label_cost,
-            "error_cost": found.error_cost,
-            "labels_known": found.labels_known,
-            "warmup_left": found.warmup_left,
-            "fits": found.fits,
-            "open_requests": len(now.desk),
-            "oldest": oldest_of(now),
-            "spend": found.ledger.label_spend,
-            "everyone": found.ledger.rounds * found.label_cost,
-            "alarms": alarms_of(live, now),
-            "words": str(found),
-        }
 
-    found, as_of = await live.look("summary", work)
-    return SummaryAnswer(**found, as_of=as_of)
+class StreamOverview(Struct, frozen=True):
+    """Where a stream stands at one moment: what its learner says, its desk and its alarms."""
+
+    learner: Summary
+    config: StreamConfig
+    columns: Columns | None
+    open: int
+    oldest: str | None
+    alarms: list[AlarmAnswer]
+
+    @property
+    def everyone(self) -> float:
+        """What labelling everyone would have cost."""
+        return self.learner.ledger.rounds * self.learner.label_cost
+
+
+def overview_of(live: LiveStream, now: Folded) -> StreamOverview:
+    """Where a stream stands, for its summary and its board."""
+    open, alarms = len(now.desk), alarms_of(live, now)
+    return StreamOverview(now.learner.summary(), now.config, now.columns, open, oldest_of(now), alarms)
 
 
 # -- setting up ----------------------------------------------------------------------------------------
@@ -156,9 +177,9 @@ async def patch_stream(call: Call) -> StreamAnswer:
 async def delete_stream(call: Call) -> Answer:
     """Close a stream, or remove it with all that is in it."""
     if call.query.erase:
-        await call.service.remove(call.stream_name)
+        await call.service.remove(call.stream_name, call.by)
     else:
-        await call.service.close(call.stream_name)
+        await call.service.close(call.stream_name, call.by)
     return Answer(status=204)
 
 
@@ -196,7 +217,7 @@ async def erase(call: Call) -> ErasedAnswer:
 
 
 async def trail(call: Call) -> TrailAnswer:
-    """Who added and revoked tokens, and said what people may do."""
+    """Who added and revoked tokens, said what people may do, and ended streams."""
     after = expect.whole("after", call.query.after)
     limit = expect.whole("limit", call.query.limit, least=1, most=MOST_CHANGES)
     changes = (await asyncio.to_thread(call.service.store.trail))[after:]

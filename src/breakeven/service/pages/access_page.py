@@ -17,7 +17,7 @@ BEGUN = "/?begun=1"  # where a log-in leads to; whoever comes back from there go
 
 async def log_in(visit: Visit) -> Page | Elsewhere:
     """Ask for a token; while there is none, nobody needs one."""
-    if not visit.service.tokens.needed:
+    if not await visit.service.entrance.token_needed():
         return Elsewhere("/")
     return Page(
         "log_in.html",
@@ -94,7 +94,7 @@ async def add_token(visit: Visit) -> Page:
         days = number(form, "days")
         expires = None if days is None else now + A_DAY * expect.positive("days", days)
         roles = [one for one in ROLES if flag(form, f"role_{one}")]
-        if not visit.service.tokens.needed and "administer" not in roles:
+        if "administer" not in roles and not await visit.service.entrance.token_needed():
             raise InvalidInput("roles: expected administer for the first token, or nobody could make others")
         streams = form.get("streams", "").split() or None
         word, kept = new_token(text(form, "name"), roles, streams, now, expires)

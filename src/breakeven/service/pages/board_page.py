@@ -12,12 +12,11 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 
 from breakeven.folding import EVENT_KINDS, event_of
-from breakeven.service.handlers import stream_handlers
-from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.handlers.stream_handlers import overview_of
+from breakeven.service.live_stream import LiveStream
 from breakeven.service.pages.desk_page import unit_of_label
 from breakeven.service.pages.rendering import Page, Visit, shown_amount
 from breakeven.service.pages.svg_charts import LiveChart, Series, live_chart
-from breakeven.service.watching import alarms_of
 from breakeven.store import Store
 from breakeven.values import Arrived, Reopened, Told, Withdrawn
 
@@ -142,25 +141,21 @@ async def board_now(visit: Visit) -> Page:
 
 async def _values(visit: Visit) -> dict[str, Any]:
     live = visit.live
-
-    def work(now: Folded) -> dict[str, Any]:
-        found = now.learner.summary()
-        return {
-            "ledger": found.ledger,
-            "audit": found.ledger.audit,
-            "standing": found.ledger.standing,
-            "spend": found.ledger.label_spend,
-            "everyone": found.ledger.rounds * found.label_cost,
-            "open": len(now.desk),
-            "oldest": stream_handlers.oldest_of(now),
-            "unit": unit_of_label(now.config, now.columns),
-            "currency": now.config.currency,
-            "words": str(found),
-            "deadline": now.config.deadline,
-            "alarms": [one.words for one in alarms_of(live, now)],
-        }
-
-    values, as_of = await live.look("board", work)
+    seen, as_of = await live.look("board", lambda now: overview_of(live, now))
+    ledger = seen.learner.ledger
+    values = {
+        "ledger": ledger,
+        "audit": ledger.audit,
+        "standing": ledger.standing,
+        "spend": ledger.label_spend,
+        "everyone": seen.everyone,
+        "open": seen.open,
+        "oldest": seen.oldest,
+        "unit": unit_of_label(seen.config, seen.columns),
+        "currency": seen.config.currency,
+        "words": str(seen.learner),
+        "alarms": [one.words for one in seen.alarms],
+    }
     series = await _series(live, live.written)
     charts = _charts(values, series, visit.service.clock.now())
     arrivals = [one for one in series.steps if one.asked is not None]

@@ -11,14 +11,13 @@ from urllib.parse import parse_qsl
 
 from msgspec import Struct
 from starlette.requests import ClientDisconnect
-from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from breakeven.errors import BreakevenError
 from breakeven.errors.serving import Malformed, NotAllowed, NotIdentified, ServiceError, WrongMedia
 from breakeven.service.access.callers import ANYBODY, Caller, CallerRole
 from breakeven.service.access.entrance import check_own_page
-from breakeven.service.app import NamedRoute, call_headers, read_all, send_bytes
+from breakeven.service.app import call_headers, read_all, send_bytes
 from breakeven.service.pages import (
     access_page,
     board_page,
@@ -37,6 +36,7 @@ from breakeven.service.pages.rendering import (
     rendered,
     static_file,
 )
+from breakeven.service.paths import PlacedRoute
 from breakeven.service.service import Service
 from breakeven.wire.problems import problem_of
 
@@ -111,12 +111,10 @@ MadePage = tuple[int, bytes, list[tuple[bytes, bytes]]]
 """A status, the page as bytes, and its headers."""
 
 
-def page_routes(service: Service) -> list[BaseRoute]:
+def page_routes(service: Service) -> list[PlacedRoute]:
     """Every page, and the files that they use, for `make_app`."""
-    routes: list[BaseRoute] = [
-        NamedRoute(one.path, PageEndpoint(service, one), methods=[one.method]) for one in PAGE_ROUTES
-    ]
-    return [*routes, *(Route(f"/static/{name}", _Static(name)) for name in STATIC_MEDIA)]
+    pages = [PlacedRoute(one.method, one.path, PageEndpoint(service, one)) for one in PAGE_ROUTES]
+    return [*pages, *(PlacedRoute("GET", f"/static/{name}", _Static(name)) for name in STATIC_MEDIA)]
 
 
 class PageEndpoint:
@@ -131,7 +129,7 @@ class PageEndpoint:
         caller = ANYBODY
         try:
             if self._route.roles:
-                caller = self._service.entrance.caller(self._route.method, headers)
+                caller = await self._service.entrance.identify(self._route.method, headers)
                 caller.check(self._route.roles, stream)
                 self._count(caller.name)
             elif self._route.method != "GET":
@@ -140,17 +138,17 @@ class PageEndpoint:
             query = _fields(scope["query_string"])
             form = await self._form(headers, receive)
             visit = Visit(self._service, caller, scope["path_params"], query, form, headers)
-            made = self._made(await self._route.maker(visit), caller, stream)
+            made = await self._made(await self._route.maker(visit), caller, stream)
         except ClientDisconnect:
             return
         except NotIdentified as error:
-            made = self._made(self._to_log_in(scope, error), caller, stream)
+            made = await self._made(self._to_log_in(scope, error), caller, stream)
         except BreakevenError as error:
-            made = self._made(refusal(error, part=self._route.part), caller, stream)
+            made = await self._made(refusal(error, part=self._route.part), caller, stream)
         except Exception:
             logger.exception("%s %s", self._route.method, self._route.path)
             wrong = ServiceError("something went wrong in the server; its log says what")
-            made = self._made(refusal(wrong, part=self._route.part), caller, stream)
+            made = await self._made(refusal(wrong, part=self._route.part), caller, stream)
         await send_bytes(send, *made)
 
     def _count(self, name: str) -> None:
@@ -175,14 +173,14 @@ class PageEndpoint:
         )
         return Elsewhere(address("log-in", next=None if wanted == "/" else wanted))
 
-    def _made(self, answer: Page | Elsewhere, caller: Caller, stream: str | None) -> MadePage:
+    async def _made(self, answer: Page | Elsewhere, caller: Caller, stream: str | None) -> MadePage:
         if isinstance(answer, Elsewhere):
             return 303, b"", _encoded(PAGE_HEADERS | {"location": answer.to} | answer.headers)
         values = {
             "caller": caller,
             "stream": stream,
             "now": self._service.clock.now(),
-            "tokens_needed": self._service.tokens.needed,
+            "tokens_needed": await self._service.entrance.token_needed(),
         }
         content = rendered(answer.template, values | answer.values)
         return answer.status, content, _encoded(PAGE_HEADERS | answer.headers)

@@ -44,7 +44,8 @@ class LiveChart(Struct, frozen=True):
 def live_chart(
     name: str, title: str, unit: str, series: list[Series], *, from_zero: bool = True
 ) -> LiveChart:
-    """A chart over time."""
+    """A chart over time, with the unit in its title."""
+    title = f"{title}, in {unit}" if unit else title
     series = [_thin(one) for one in series]
     times = [at for one in series for at in one.at]
     values = [value for one in series for value in one.values if isfinite(value)]

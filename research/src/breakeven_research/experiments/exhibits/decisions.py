@@ -30,6 +30,7 @@ from breakeven_research.experiments.runs.decision_jobs import (
     RANDOM,
     SPREAD,
     STOPPING,
+    UNSIZED,
     BeliefJob,
     DecisionJob,
     EnsembleJob,
@@ -136,7 +137,7 @@ class Measured(NamedTuple):
 
 NO_RIVALS = (MARK, *PUBLISHED)
 OTHERS = (
-    ALL, NONE, *COMMITTED, COMMIT, RANDOM, PAPER, EQUAL_MONEY, MARK, STOPPING, *PUBLISHED
+    ALL, NONE, *COMMITTED, COMMIT, RANDOM, PAPER, EQUAL_MONEY, MARK, STOPPING, UNSIZED, *PUBLISHED
 )  # fmt: skip
 
 
@@ -146,7 +147,7 @@ class Run(NamedTuple):
     job: DecisionJob
     curves: dict[str, Curve]
     others: dict[str, Curve]
-    stopping: Curve | None
+    stopping: dict[str, Curve]
 
     @property
     def spread(self) -> float:
@@ -168,7 +169,7 @@ def measured(results: Results) -> list[Measured]:
     """Everything that was run, in the order of the streams, seeds, prices and learners."""
     at: dict[tuple[str, int], dict[str, Curve]] = defaultdict(dict)
     own: dict[tuple[str, int, str], dict[str, Curve]] = defaultdict(dict)
-    stopping: dict[tuple[str, int, float], Curve] = {}
+    stopping: dict[tuple[str, int, float], dict[str, Curve]] = {}
     for job, curves in results:
         match job:
             case RivalsJob() | EnsembleJob():
@@ -176,12 +177,12 @@ def measured(results: Results) -> list[Measured]:
             case BeliefJob():
                 own[job.stream, job.seed, job.learner] |= curves
             case StoppingJob():
-                stopping[job.stream, job.seed, job.price] = curves[STOPPING]
+                stopping[job.stream, job.seed, job.price] = curves
     cells: dict[tuple[str, float, str], list[Run]] = defaultdict(list)
     for job, curves in results:
         if isinstance(job, DecisionJob):
             others = at[job.stream, job.seed] | own[job.stream, job.seed, job.learner]
-            run = Run(job, curves, others, stopping.get((job.stream, job.seed, job.price)))
+            run = Run(job, curves, others, stopping.get((job.stream, job.seed, job.price), {}))
             cells[job.stream, job.price, job.learner].append(run)
     found = [one for runs in cells.values() for one in _cell(runs)]
     order = list(STREAMS)
@@ -211,8 +212,7 @@ def _measured(run: Run, chosen: dict[str, str]) -> Measured:
     rivals = {kind: loss for kind, loss in losses.items() if kind not in NO_RIVALS}
     beside = {kind: loss for kind, loss in losses.items() if kind in NO_RIVALS}
     beside[EQUAL_MONEY] = run.loss(run.curves[EQUAL_MONEY])
-    if run.stopping is not None:
-        beside[STOPPING] = run.loss(run.stopping)
+    beside |= {name: run.loss(curve) for name, curve in run.stopping.items()}
     lucky = min(run.loss(curve) for name, curve in run.others.items() if kind_of(name) not in NO_RIVALS)
     return Measured(job.stream, job.seed, job.price, job.learner, own, run.loss(own), rivals, beside, lucky)
 
@@ -490,8 +490,9 @@ def _rare(runs: list[Measured]) -> Section | None:
             cells = cells_of(_of(runs, learner, group), lambda run: run.to(STOPPING))
             if cells:
                 found = spread(cells)
-                within = sum(ratio <= LOSING for ratio in cells.values())
-                rows.append([learner, group, len(cells), within, found.mean, found.worst, found.where])
+                fair = cells_of(_of(runs, learner, group), lambda run: run.to(UNSIZED) or run.to(STOPPING))
+                both = [sum(ratio <= LOSING for ratio in those.values()) for those in (cells, fair)]
+                rows.append([learner, group, len(cells), *both, found.mean, found.worst, found.where])
     loans = _of(runs, DEFAULT, LOANS)
     if not rows:
         return None
@@ -499,7 +500,8 @@ def _rare(runs: list[Measured]) -> Section | None:
         "Labels of which most are zero, beside the optimal stopping rule for a Beta(½, ½) prior, which sees "
         "no inputs, knows the horizon and how large exceptions are, and runs on the same streams. The "
         "settings have shares of 1 to 30%, 500 to 5,000 arrivals and labels at a tenth to ten times the "
-        "share; half of them have useless inputs."
+        "share; half of them have useless inputs. Where labels are numbers nobody knows how large exceptions "
+        'are before the first: "as unknowing" counts beside the same rule without that knowledge.'
     ]
     if loans:
         everyone = cells_of(loans, lambda run: run.to(ALL))
@@ -509,7 +511,7 @@ def _rare(runs: list[Measured]) -> Section | None:
             + " (a label costs 50 and a default that is missed 3,000; or 200 where a unit of money is a unit "
             "of error)."
         )
-    columns = ["learner", "group", "cells", "within 1.1", "geometric mean", "worst", "where"]
+    columns = ["learner", "group", "cells", "within 1.1", "as unknowing", "geometric mean", "worst", "where"]
     return Section(
         title="Rare labels",
         text=text,

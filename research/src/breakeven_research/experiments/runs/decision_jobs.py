@@ -20,7 +20,7 @@ from breakeven.values import Verdict, View
 from breakeven_research.experiments.runs.decision_streams import STREAMS, arrivals, label_cost
 from breakeven_research.experiments.runs.published_rules import Market, Selective, ensemble_run
 from breakeven_research.experiments.runs.rivals import ALL, decided, extremes, first_labels, numbers, score
-from breakeven_research.experiments.runs.stopping import stopping_run
+from breakeven_research.experiments.runs.stopping import stopping_run, unsized_run
 from breakeven_research.experiments.runs.trials import Curve, Job
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ LEARNERS: tuple[LearnerName, ...] = (DEFAULT, FITTED)
 
 OWN, EQUAL_MONEY = "own", "random, equal money"
 COMMIT, RANDOM, PAPER, MARKET, SELECTIVE = "same belief", "random", "paper's rule", "market", "selective"
-ENSEMBLE, STOPPING, SPREAD = "ensemble", "optimal stopping", "sd"
+ENSEMBLE, SPREAD = "ensemble", "sd"
+STOPPING, UNSIZED = "optimal stopping", "optimal stopping, size unknown"
 
 FIRST_OF_PAPER = 5  # labels for each input, before the paper's rule begins
 MOST_COMMITTED = 320  # labels after which the same belief commits, at most: fits to more take too long
@@ -198,14 +199,17 @@ class StoppingJob(StreamJob, frozen=True):
 
     @property
     def code(self) -> tuple[str, ...]:
-        """The rule itself."""
-        return (*STREAM_CODE, "breakeven_research/experiments/runs/stopping.py")
+        """The rule itself, and the sizes that are taken to be possible."""
+        sizes = "breakeven/beliefs/averaged/common_label.py"
+        return (*STREAM_CODE, sizes, "breakeven_research/experiments/runs/stopping.py")
 
     def run(self) -> dict[str, Curve]:
-        """Its curve."""
-        cases, size = self.cases, STREAMS[self.stream].exceptions
-        assert size is not None
-        return {STOPPING: stopping_run(cases.labels, label_cost(self.stream, self.price, cases), size)}
+        """Its curve and, where labels are numbers, that of the rule which does not know how large."""
+        cases, stream = self.cases, STREAMS[self.stream]
+        assert stream.exceptions is not None
+        known = cases.labels, label_cost(self.stream, self.price, cases), stream.exceptions
+        told = {STOPPING: stopping_run(*known)}
+        return told if stream.yes_no else {**told, UNSIZED: unsized_run(*known)}
 
 
 class LearnerJob(StreamJob, frozen=True):

@@ -1,0 +1,146 @@
+"""A batch of types in compiled loops, columns in and columns out; decisions become objects only on demand.
+
+Answers, events and state are those of one by one, to the bit. What is remembered of arrivals that were not
+asked about stays in columns, too, until somebody looks for one.
+"""
+
+from collections.abc import Sequence
+from itertools import repeat
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from breakeven.errors.expect import LARGEST, SMALLEST, Array
+from breakeven.learner.book import Entry
+from breakeven.learner.bulk.arrays import Answers, Before, Points
+from breakeven.learner.bulk.stream import RunningStream
+from breakeven.learner.state import CHANGING, WHOLE, State
+from breakeven.values import Arrived, CompiledDecisions, Reasons
+
+
+def decide_many(
+    state: State, points: Points, ids: list[str] | None = None, money: Array | None = None
+) -> CompiledDecisions:
+    """Decide on types with a learner that the loops serve; labels are awaited. Nothing is checked here.
+
+    `ids` are new, each once; `money` is what labels cost, NaN where that is as agreed.
+    """
+    count = len(points)
+    costs = None if money is None else np.where(np.isnan(money), state.quote.cost, money)
+    run = RunningStream(state, points, None if costs is None else costs / state.costs.error_cost, told=False)
+    answers, before = Answers.empty(count), Before.empty(count)
+    reasons = []
+    for rounds in run.chunks(count):
+        part = answers.part(rounds), before.part(rounds)
+        run.decide(rounds, part[0], before=part[1])
+        reasons.append(run.judge.reasons(*part))
+    whole = slice(0, count)
+    names = run.automatic_ids(whole) if ids is None else ids
+    decided = run.decided(names, whole, answers, before, Reasons.joined(reasons), costs)
+    decided.columns.lock()  # the book keeps them
+    batch = ArrivedRows(state.earlier + state.number + 1, points, names, decided, money)
+    state.phase = CHANGING
+    _note_ids(state, ids, count)
+    run.settle()
+    _enter(state, batch)
+    state.number += count
+    if state.listeners:
+        state.announce(*batch.events(state.number - count + 1, state.name))
+    state.phase = WHOLE
+    return decided
+
+
+class ArrivedRows:
+    """The rows of a batch, with keys from `first` to `last`: points, decisions, and costs that were given."""
+
+    def __init__(
+        self, first: int, points: Points, ids: Sequence[Any], decided: CompiledDecisions, money: Array | None
+    ) -> None:
+        self.first, self.last = first, first + len(points) - 1
+        self.ids, self.decided, self._points, self._money = ids, decided, points, money
+
+    def since(self, row: int) -> "ArrivedRows":
+        """The rows from this one on, to be kept; copied where most of them would be kept for nothing."""
+        points = self._points
+        if 2 * row >= len(points):
+            rows = slice(row, None)
+            money = None if self._money is None else self._money[rows].copy()
+            return ArrivedRows(
+                self.first + row, _own(points[rows]), self.ids[rows], self.decided.part(rows), money
+            )
+        return ArrivedRows(self.first, _own(points), self.ids, self.decided, self._money)
+
+    def texts(self, row: int) -> list[str]:
+        """The ids of the rows from this one on."""
+        ids = self.ids[row:]
+        return ids if isinstance(ids, list) else list(map(str, ids))
+
+    def entries(self, keys: Sequence[int]) -> list[Entry]:
+        """The entries with these keys."""
+        places = [key - self.first for key in keys]
+        decisions = self.decided.at(places)
+        given = self._given(places)
+        ids = [one.id for one in decisions]
+        return list(map(Entry, ids, keys, self._types(places), decisions, given))
+
+    def events(self, number: int, stream: str) -> list[Arrived]:
+        """The events of all rows, the first with this number."""
+        places = range(len(self.decided))
+        numbers = range(number, number + len(places))
+        cases = self._types(places), self.decided, self._given(places)
+        return list(map(Arrived, numbers, repeat(stream), *cases))
+
+    def _types(self, places: Sequence[int]) -> list[Any]:
+        points = self._points
+        if isinstance(points, np.ndarray):
+            return list(points[np.asarray(places, dtype=np.intp)].tolist())
+        return [points[place] for place in places]
+
+    def _given(self, places: Sequence[int]) -> list[float | None]:
+        if self._money is None:
+            return [None] * len(places)
+        money = self._money[np.asarray(places, dtype=np.intp)].tolist()
+        return [None if isnan(one) else one for one in money]
+
+
+def _own(points: Points) -> Points:
+    """Points that nobody else can change: an array may be the caller's."""
+    return points.copy() if isinstance(points, np.ndarray) else points
+
+
+def _note_ids(state: State, ids: list[str] | None, count: int) -> None:
+    if ids is None:
+        state.book.note_numbered(state.rounds + 1, count)
+    else:
+        state.book.note_ids(ids, state.rounds + 1)
+
+
+def _enter(state: State, batch: ArrivedRows) -> None:
+    """The book takes up labels that are awaited, and the last arrivals that were not asked about."""
+    book, columns = state.book, batch.decided.columns
+    asked = np.flatnonzero(columns.wants_label)
+    entries = batch.entries((asked + batch.first).tolist())
+    book.await_many(entries)
+    costs = columns.cost[asked]
+    if len(asked) and (costs == costs[0]).all():
+        book.buy_many(len(asked), float(costs[0]))
+    else:
+        book.buy_each(costs.tolist())
+    passed = np.flatnonzero(~columns.wants_label)[-book.keep or len(columns.cost) :]
+    if len(passed):
+        low = int(passed[0])
+        keys = dict(zip(batch.texts(low), range(batch.first + low, batch.last + 1), strict=True))
+        for one in reversed(entries):
+            if one.key < batch.first + low:
+                break
+            del keys[one.id]
+        book.pass_many(keys, batch.since(low))
+
+
+def sound_money(costs: Sequence[Any]) -> Array | None:
+    """Costs of single labels as an array; None where one has to be looked at on its own."""
+    if not set(map(type, costs)) <= {float, np.float64}:
+        return None
+    money = np.array(costs, dtype=float)
+    return money if bool(((money >= SMALLEST) & (money <= LARGEST)).all()) else None
