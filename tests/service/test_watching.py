@@ -1,6 +1,7 @@
 """What the service says of itself: metrics, alarms in the log, and a receiver that is down at times."""
 
 import json
+import random
 import re
 from contextlib import contextmanager
 from http.client import BadStatusLine
@@ -157,6 +158,36 @@ def test_audits_that_prove_too_large_an_error_are_an_alarm(served):
         if decision["wants_label"]:
             served("POST", f"requests/{i}/label", {"y": 4.0})
     assert kinds_of(served) == ["audited_error"]
+
+
+@pytest.mark.parametrize(("scatter", "kinds"), [(0.4, []), (4.0, ["coverage_low"])])
+def test_audited_labels_outside_of_their_intervals_are_an_alarm(served, scatter, kinds):
+    served("PUT", "", AUDITED | {"alarms": {"coverage": 0.9}}, status=201)
+    draws, told = random.Random(1), []
+    served("POST", "history", [{"row": "flu", "y": draws.gauss(38.0, 0.5)} for _ in range(50)])
+    for i in range(120):
+        if served("POST", "arrivals", {"row": "flu", "id": str(i)})["reason"] == "audited":
+            served("POST", f"requests/{i}/label", {"y": draws.gauss(38.0, scatter)})
+            told.append(i)
+    look(served, AlarmWatch())
+    assert kinds_of(served) == kinds
+    inside, count = served.live().coverage
+    assert count == len(told)
+    served("POST", f"requests/{told[0]}/withdraw", {})
+    served("POST", f"requests/{told[1]}/correct", {"y": 500.0})
+    served("POST", f"requests/{told[2]}/correct", {"y": 38.0})
+    alarms = AlarmWatch()  # as after a restart
+    look(served, alarms)
+    assert served.live().coverage[1] == count - 1
+    served("POST", "erase", {"ids": [str(told[1]), str(told[2])]})
+    look(served, alarms)
+    assert served.live().coverage[1] == count - 3
+    assert inside <= count
+
+
+def test_a_share_that_cannot_be_is_refused_as_a_limit(served):
+    problem = served("PUT", "", AUDITED | {"alarms": {"coverage": 95.0}}, status=422)
+    assert "alarms: coverage: expected" in problem["detail"]
 
 
 # -- the receiver --------------------------------------------------------------------------------------

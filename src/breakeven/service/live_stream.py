@@ -106,6 +106,7 @@ class LiveStream:
         self._pace = dict(SLOW_AT_FIRST)  # seconds that one of a verb takes
         self.keeping = asyncio.Lock()  # of whoever keeps a snapshot, or rewrites what snapshots were made of
         self.rewrites = 0  # how often entries were changed: what was read before is of another log
+        self.coverage: tuple[int, int] | None = None  # audited labels within their interval, and all
         self.mismatch: str | None = None  # where the log led to another state than that in memory
         self._jumps = Jumps()
         self.times = StreamTimes()

@@ -40,7 +40,10 @@ class SeenIds:
         first, second = number & LOW, (number >> HALF) & LOW | 1
         for bits in self._filters:
             size = len(bits) * 8
-            for place in (first % size, (first + second) % size, (first + 2 * second) % size):
+            place = first % size
+            if not bits[place >> 3] >> (place & 7) & 1:  # as a rule, for a new id
+                continue
+            for place in ((first + second) % size, (first + 2 * second) % size):
                 if not bits[place >> 3] >> (place & 7) & 1:
                     break
             else:

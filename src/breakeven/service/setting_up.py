@@ -75,6 +75,8 @@ def check_alarms(alarms: AlarmSetup) -> None:
         limit = getattr(alarms, name)
         if limit is not None:
             expect.positive(f"alarms: {name}", limit)
+    if alarms.coverage is not None:
+        expect.probability("alarms: coverage", alarms.coverage, open=True)
 
 
 def check_shown(deadline: float | None, open_requests: int | None, desk: DeskSetup) -> None:

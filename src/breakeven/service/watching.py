@@ -17,11 +17,13 @@ import msgspec
 from msgspec import Struct
 
 from breakeven.errors import BreakevenError, expect
+from breakeven.folding import EVENT_KINDS, event_of
 from breakeven.service.beside import Repeating
 from breakeven.service.clock import TIME_BOUNDS, Histogram
 from breakeven.service.live_stream import Folded, LiveStream
-from breakeven.store import LogEntry
+from breakeven.store import LogEntry, Store
 from breakeven.store.export import time_of
+from breakeven.values import AnyEvent, Arrived, Corrected, Reopened, Told, Withdrawn
 from breakeven.wire.signing import SIGNATURE_HEADER, signature_of
 from breakeven.wire.stream_setup import AlarmAnswer
 
@@ -34,6 +36,8 @@ SECONDS_OF_A_DAY = 86_400.0
 LOOKED_AGAIN_AFTER = 10.0  # seconds, where nothing was written meanwhile
 LONGEST_SILENCE = 300.0  # seconds between two tries to reach the receiver
 SHORTEST_ALARM_SECRET = 16
+ENTRIES_LOOKED_AT = 20_000  # from the end of the log on, where audited labels are counted
+AUDITED = "audited"  # the reason of an audit
 ALARM_SECONDS = 10.0  # that the receiver may take
 
 
@@ -65,6 +69,13 @@ def alarms_of(live: LiveStream, now: Folded) -> list[AlarmAnswer]:
         low = f"{audit.absolute.low:.4g}"
         words = f"audits say that the mean error is at least {low}; {setup.error:.4g} is the limit"
         found.append(AlarmAnswer("audited_error", words))
+    if setup.coverage is not None and live.coverage is not None:
+        inside, count = live.coverage
+        most = most_covered(inside, count)
+        if most < setup.coverage:
+            held = f"{inside:,} of {count:,} audited labels lay within their interval of 95%"
+            words = f"{held}: {100 * most:.1f}% at most; {100 * setup.coverage:.4g}% is the limit"
+            found.append(AlarmAnswer("coverage_low", words))
     if live.mismatch is not None:
         found.append(AlarmAnswer("log_mismatch", live.mismatch))
     oldest = now.desk.oldest
@@ -79,6 +90,54 @@ def alarms_of(live: LiveStream, now: Folded) -> list[AlarmAnswer]:
     return found
 
 
+class AuditedLabels:
+    """Of the audited labels of a stream: how many lay within the interval that was to hold them.
+
+    They are read from the log: from its last entries on, and then what is added. An audit is drawn by lot
+    among arrivals that nobody asked about, so their share says how good intervals are there.
+    """
+
+    def __init__(self, store: Store, stream: int) -> None:
+        self._store, self._stream, self._upto = store, stream, max(store.last(stream) - ENTRIES_LOOKED_AT, 0)
+        self._intervals: dict[str, tuple[float, float]] = {}  # of audits
+        self._inside: dict[str, bool] = {}  # of those whose label stands
+
+    def read(self, upto: int) -> tuple[int, int]:
+        """Go on to this entry; how many labels lie within their interval, and how many there are."""
+        for entry in self._store.entries(self._stream, self._upto, upto):
+            if entry.kind in EVENT_KINDS:
+                self._hear(event_of(entry))
+        self._upto = upto
+        return sum(self._inside.values()), len(self._inside)
+
+    def _hear(self, event: AnyEvent) -> None:
+        if isinstance(event, Arrived):
+            decision = event.decision
+            if decision.reason == AUDITED and decision.prediction.probability is None:
+                self._intervals[decision.id] = decision.prediction.interval(of="label")
+        elif isinstance(event, Told | Corrected) and event.id in self._intervals:
+            low, high = self._intervals[event.id]
+            self._inside[event.id] = low <= event.y <= high
+        elif isinstance(event, Withdrawn | Reopened):
+            self._inside.pop(event.id, None)
+
+
+def most_covered(inside: int, count: int) -> float:
+    """The largest share of labels within their interval that fits what audits found, at every moment at once.
+
+    The upper end of Clopper and Pearson, whose failures at 1, 2, 3, … labels add up to 5%.
+
+    >>> most_covered(0, 0), round(most_covered(50, 100), 3), most_covered(100, 100)
+    (1.0, 0.714, 1.0)
+    """
+    if inside == count:
+        return 1.0
+    from scipy.special import betaincinv  # slow to import, rarely needed
+
+    failing = 0.05 / (count * (count + 1))
+    return float(betaincinv(inside + 1, count - inside, 1.0 - failing))
+
+
 # -- in the log ------------------------------------------------------------------------------------------
 
 
@@ -90,6 +149,7 @@ class AlarmWatch(Repeating):
         self._standing: dict[int, set[str]] = {}  # kinds of alarms by stream, as the log has them
         self._pending: dict[int, list[LogEntry]] = {}
         self._looked: dict[int, tuple[int, float]] = {}  # up to which entry, and when
+        self._audits: dict[int, tuple[int, AuditedLabels]] = {}  # as read after so many rewrites of the log
         self._silent_until, self._failures = 0.0, 0
 
     async def look(self, live: LiveStream) -> None:
@@ -100,10 +160,19 @@ class AlarmWatch(Repeating):
             self._standing[live.number], self._pending[live.number] = noted(live.store.beside(live.number))
         seen, at = self._looked.get(live.number, (-1, 0.0))
         if live.written != seen or live.clock.steady() - at >= LOOKED_AGAIN_AFTER:
+            if live.ready.config.alarms.coverage is not None:
+                live.coverage = await asyncio.to_thread(self._covered, live, live.written)
             await self._note(live)
             self._looked[live.number] = live.written, live.clock.steady()
         if self._receiver is not None and self._pending[live.number]:
             await self._send(live, self._receiver)
+
+    def _covered(self, live: LiveStream, upto: int) -> tuple[int, int]:
+        rewrites, labels = self._audits.get(live.number, (-1, None))
+        if labels is None or rewrites != live.rewrites:
+            labels = AuditedLabels(live.store, live.number)
+            self._audits[live.number] = live.rewrites, labels
+        return labels.read(upto)
 
     async def _note(self, live: LiveStream) -> None:
         before = self._standing[live.number]

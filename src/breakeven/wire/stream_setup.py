@@ -54,15 +54,19 @@ class AlarmSetup(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
 
     `error` is of the mean |y − p| that audits prove, `oldest` is how many seconds a request may be open, and
     `spend_a_day` is what was planned to be spent on labels. `refuted` calls where labels refute the belief.
+    `coverage` is the least share of audited labels that intervals of 95% are to hold: 0.9, for instance.
     """
 
     error: float | None = None
     oldest: float | None = None
     spend_a_day: float | None = None
     refuted: bool = True
+    coverage: float | None = None
 
 
-AlarmKind = Literal["audited_error", "belief_refuted", "log_mismatch", "requests_too_old", "spend_ahead"]
+AlarmKind = Literal[
+    "audited_error", "belief_refuted", "coverage_low", "log_mismatch", "requests_too_old", "spend_ahead"
+]
 
 
 class AlarmAnswer(Struct, frozen=True):

@@ -9,6 +9,7 @@ of the server's process alone; decisions are on disk, in SQLite, before they are
 """
 
 import asyncio
+import re
 import subprocess
 import sys
 import urllib.request
@@ -32,6 +33,7 @@ from breakeven.wire.stream_setup import StreamConfig
 from breakeven_research.bench.results import Measurement, NotMeasured, Result, Sizes
 
 KINDS = 200  # types of arrivals
+PAIRS = 8  # of loads in turn, empty calls and decisions; the ratio is the middle one of theirs
 MOST_AT = {16: 2.2, 64: 1.8}  # connections, and how many empty calls a decision may cost
 RATE_AT_64 = 0.6  # of the rate of empty calls
 RATE_AT_16 = 0.5  # of the rate of empty calls, or of 16 commits at a time
@@ -56,6 +58,7 @@ FITTED = StreamConfig(
     label_cost=1e9,
 )
 
+ANSWER_LENGTH = re.compile(rb"content-length: ?(\d+)", re.IGNORECASE)
 EMPTY = "/v1/streams/types/empty"  # a call whose handler does nothing
 
 Body = Callable[[int], bytes]
@@ -113,14 +116,20 @@ def _single(served: Served, http: str, connections: int, most: float, calls: int
 
     pairs = [
         (
-            served.under_load(EMPTY, body, connections, calls // 4),
-            served.under_load("/v1/streams/types/arrivals", body, connections, calls // 4),
+            served.under_load(EMPTY, body, connections, calls // PAIRS),
+            served.under_load("/v1/streams/types/arrivals", body, connections, calls // PAIRS),
         )
-        for _ in range(4)
+        for _ in range(PAIRS)
     ]
     empty, one = (Load(*np.median(column, axis=0)) for column in zip(*pairs, strict=True))
+    ratio = float(np.median([after.cpu / before.cpu for before, after in pairs]))
     yield _line(
-        f"One decision, {connections} connections, {http}: CPU", one.cpu, empty.cpu, "an empty call", most
+        f"One decision, {connections} connections, {http}: CPU",
+        one.cpu,
+        empty.cpu,
+        "an empty call",
+        most,
+        ratio,
     )
     if connections == 64:
         beside, least, named = empty.rate, RATE_AT_64, f"empty calls {empty.rate:,.0f} a second"
@@ -240,8 +249,10 @@ def _fits(served: Served) -> int:
         return int(msgspec.json.decode(answer.read())["fits"])
 
 
-def _line(what: str, found: float, beside: float, named: str, most: float) -> Result:
-    ratio = found / beside
+def _line(
+    what: str, found: float, beside: float, named: str, most: float, ratio: float | None = None
+) -> Result:
+    ratio = found / beside if ratio is None else ratio
     return Result(
         what=what,
         measured=_microseconds(found),
@@ -308,36 +319,71 @@ def _learn(served: Served, stream: str, rows: list[dict[str, Any]]) -> None:
 
 
 async def _load(port: int, path: str, body: Body, connections: int, calls: int) -> Load:
-    left = iter(range(calls))
-    streams = [await asyncio.open_connection("127.0.0.1", port) for _ in range(connections)]
-    before = float(await _ask(*streams[0], "/cpu", b""))
-    began = perf_counter()
-
-    waits = list[float]()
-
-    async def send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for n in left:
-            content, sent = body(n), perf_counter()
-            await _ask(reader, writer, path, content)
-            waits.append(perf_counter() - sent)
-
-    await asyncio.gather(*(send(*one) for one in streams))
+    loop, waits, left = asyncio.get_running_loop(), list[float](), iter(range(calls))
+    before, began = _cpu(port), perf_counter()
+    senders = [_Sender(path, body, left, waits) for _ in range(connections)]
+    for sender in senders:
+        await loop.create_connection(lambda sender=sender: sender, "127.0.0.1", port)  # type: ignore[misc]
+    await asyncio.gather(*(sender.done for sender in senders))
     took = perf_counter() - began
-    used = float(await _ask(*streams[0], "/cpu", b"")) - before
-    for _, writer in streams:
-        writer.close()
-    return Load(used / calls, calls / took, float(np.quantile(waits, 0.99)))
+    return Load((_cpu(port) - before) / calls, calls / took, float(np.quantile(waits, 0.99)))
 
 
-async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str, body: bytes) -> bytes:
-    writer.write(
-        b"POST %s HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
-        b"content-length: %d\r\n\r\n%s" % (path.encode(), len(body), body)
-    )
-    head = await reader.readuntil(b"\r\n\r\n")
-    lines = head.lower().split(b"\r\n")
-    length = next(int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length:"))
-    answer = await reader.readexactly(length)
-    if b" 200 " not in lines[0]:
-        raise RuntimeError(f"{path}: expected 200, got {lines[0].decode()} {answer.decode()}")
-    return answer
+def _cpu(port: int) -> float:
+    """Seconds of CPU that the server has used."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/cpu", data=b"") as answer:
+        return float(answer.read())
+
+
+class _Sender(asyncio.Protocol):
+    """One connection, which sends the next call when the last was answered.
+
+    It does as little as it can, for it runs on the machine of the server that it measures.
+    """
+
+    def __init__(self, path: str, body: Body, left: Iterator[int], waits: list[float]) -> None:
+        self._head = (
+            f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: %d"
+            "\r\n\r\n%s"
+        ).encode()
+        self._body, self._left, self._waits = body, left, waits
+        self._came, self._sent = b"", 0.0
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Send the first call."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._send()
+
+    def data_received(self, data: bytes) -> None:
+        """Send the next call once the answer has come whole."""
+        came = self._came + data if self._came else data
+        head, found, content = came.partition(b"\r\n\r\n")
+        if not found or len(content) < int(ANSWER_LENGTH.search(head)[1]):  # type: ignore[index]
+            self._came = came
+            return
+        self._waits.append(perf_counter() - self._sent)
+        self._came = b""
+        if not head.startswith(b"HTTP/1.1 200"):
+            self._fail(f"expected 200, got {came.decode()}")
+        else:
+            self._send()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Say that the server hung up, if there was more to send."""
+        self._fail("expected an answer, got none: the server hung up")
+
+    def _send(self) -> None:
+        n = next(self._left, None)
+        if n is None:
+            self.done.set_result(None)
+            self._transport.close()
+            return
+        content = self._body(n)
+        self._sent = perf_counter()
+        self._transport.write(self._head % (len(content), content))
+
+    def _fail(self, words: str) -> None:
+        if not self.done.done():
+            self.done.set_exception(RuntimeError(words))

@@ -54,6 +54,7 @@ def form_of(config: StreamConfig) -> dict[str, str]:
         "alarm_error": _plain(config.alarms.error),
         "alarm_oldest": "" if config.alarms.oldest is None else _plain(config.alarms.oldest / AN_HOUR),
         "alarm_spend": _plain(config.alarms.spend_a_day),
+        "alarm_coverage": "" if config.alarms.coverage is None else _plain(100.0 * config.alarms.coverage),
         "alarm_refuted": "yes" if config.alarms.refuted else "no",
     }
 
@@ -125,12 +126,13 @@ def _cost(form: dict[str, str], name: str) -> float:
 
 
 def _alarms(form: dict[str, str]) -> AlarmSetup:
-    hours = number(form, "alarm_oldest")
+    hours, percent = number(form, "alarm_oldest"), number(form, "alarm_coverage")
     return AlarmSetup(
         number(form, "alarm_error"),
         None if hours is None else hours * AN_HOUR,
         number(form, "alarm_spend"),
         form["alarm_refuted"] != "no",
+        None if percent is None else percent / 100.0,
     )
 
 
