@@ -75,7 +75,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "Open site/index.html"
 
-# Wheel and source distribution in dist/, each tried out in empty environments: some minutes.
+# Wheel and source distribution in dist/, each tried out in empty environments: some minutes. Spark needs Java.
 dist: $(READY)
 	rm -rf dist
 	for package in . research; do $(BIN)/python -m build --outdir dist $$package >dist.log 2>&1 || { cat dist.log; exit 1; }; done

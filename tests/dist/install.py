@@ -60,7 +60,10 @@ def check_wheel(wheel: Path, extras: Iterable[str], pages: list[Path], folder: P
     for number, page in enumerate(pages):
         place = folder / f"page-{number}"
         place.mkdir()
-        run(python, "-W", "error", "-c", READ, page, cwd=place, PYTHONPATH=str(ROOT))
+        run(
+            python, "-W", "error", "-c", READ, page,
+            cwd=place, PYTHONPATH=str(ROOT), PYSPARK_PYTHON=str(python),
+        )  # fmt: skip
 
 
 def check_laboratory(wheel: Path, laboratory: Path, folder: Path) -> None:

@@ -2,12 +2,14 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from breakeven.cli import main
+from tests.debian import needed
 from tests.docs.reader import ROOT, RUN, brought, commands, examples, page_extras, pages, runs
 
 PAGES = pages()
@@ -39,12 +41,14 @@ def read(page, folder, names):
     """Run a page where only these extras are installed."""
     command = [sys.executable, "-W", "error", "-m", "tests.docs.reader", page, *sorted(names)]
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": paths}
+    environment = {**os.environ, "PYTHONPATH": paths, "PYSPARK_PYTHON": sys.executable}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @with_examples
 def test_the_examples_of_a_page_run_in_order_with_the_extras_it_names(page, tmp_path):
+    if "spark" in page_extras(page):
+        needed("default-jre-headless", lambda: shutil.which("java"))
     done = read(page, tmp_path, page_extras(page))
     assert done.returncode == 0, done.stderr
 

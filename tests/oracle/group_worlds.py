@@ -98,10 +98,16 @@ def key_number(key):
     return key if isinstance(key, int) else int(key.split()[1])
 
 
-def through_groups(world, setup, groups, shuffle=None):
-    """The answers by row, the counts, and all learners, of a world that is spread over groups."""
+def through_groups(world, setup, groups, shuffle=None, moves=()):
+    """The answers by row, the counts, and all learners, of a world that is spread over groups.
+
+    `moves` are batches before which all keys are carried to another number of groups.
+    """
     states, answers, total = [None] * groups, {}, {}
     for batch in range(world.batches + 3):
+        if batch in moves:
+            groups = groups + 2
+            states = carried(world, setup, states, groups)
         found = world.labels(batch, {i: one["wants_label"] for i, one in answers.items()})
         rows, _ = world.arrivals(batch)
         if shuffle is not None:
@@ -123,6 +129,16 @@ def through_groups(world, setup, groups, shuffle=None):
     for state in states:
         learners |= {} if state is None else open_group(setup, state).learners()
     return answers, total, learners
+
+
+def carried(world, setup, states, groups):
+    """The states of another number of groups, into which every key is carried."""
+    keys = [one for state in states if state is not None for one in open_group(setup, state).carry()]
+    fresh = [open_group(setup) for _ in range(groups)]
+    for one in keys:
+        kind = "texts" if isinstance(world.ids[0], str) else "integers"
+        fresh[key_number(one.key) % groups].take([one], kind)
+    return [group.dump() for group in fresh]
 
 
 def one_machine(world, make):

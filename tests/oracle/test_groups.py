@@ -45,6 +45,21 @@ def test_shuffled_rows_are_the_same_rows(kind, seed, groups):
     }
 
 
+@pytest.mark.parametrize("kind", list(LEARNERS))
+@settings(max_examples=EXAMPLES)
+@given(seed=st.integers(0, 10**6), text=st.booleans(), move=st.integers(1, 8))
+def test_keys_may_be_carried_to_another_number_of_groups(kind, seed, text, move):
+    world = World(seed, text=text, numbers=kind == "process")
+    setup = GroupSetup.of(LEARNERS[kind]())
+    answers, counts, learners = through_groups(world, setup, 3, moves=(move,))
+    expected, machine = one_machine(world, LEARNERS[kind])
+    assert said(answers) == said(expected)
+    assert {key: kept(one) for key, one in learners.items()} == {
+        key: kept(one) for key, one in machine.items()
+    }
+    assert counts["out_of_order"] == 0
+
+
 @pytest.mark.parametrize("kind", ["algorithm 1", "own counts", "drawn", "process"])
 @settings(max_examples=EXAMPLES)
 @given(seed=st.integers(0, 10**6), cut=st.integers(1, 30))

@@ -58,13 +58,20 @@ class GroupFold(NamedTuple):
 
         frame = pd.concat(frames, ignore_index=True)
         group, what = open_group(self.setup, state), frame["what"].to_numpy()
-        came = [frame if (what == kind).all() else frame[what == kind] for kind in range(AN_ARRIVAL + 1)]
+        came = [_of_kind(frame, what == kind) for kind in range(AN_ARRIVAL + 1)]
         if len(came[A_LEARNER]):
             group.take(carried_in(came[A_LEARNER]), self.ids_are)
         answers, counts = group.fold(arrivals_in(came[AN_ARRIVAL]), labels_in(came[A_LABEL]))
         changed = len(came[A_LEARNER]) or counts.decided or counts.early
         kept = group.dump() if state is not None or changed else None
-        return kept, pd.concat([answers_out(answers), _counts_out(counts, frame)], ignore_index=True)
+        if not len(answers.fault):  # counts need a row all the same
+            answers = Answered.empty(frame["key"].to_numpy()[:1], frame["id"].to_numpy()[:1], [None])
+        return kept, answers_out(answers, counts, real=len(came[AN_ARRIVAL]) > 0)
+
+
+def _of_kind(frame: "DataFrame", these: NDArray[np.bool_]) -> "DataFrame":
+    """Some rows of a frame; all and none are cheap."""
+    return frame if these.all() else frame[these] if these.any() else frame[:0]
 
 
 # -- in --------------------------------------------------------------------------------------------------
@@ -104,22 +111,20 @@ def _column(frame: "DataFrame", name: str) -> NDArray[Any]:
 # -- out -------------------------------------------------------------------------------------------------
 
 
-def answers_out(answers: Answered) -> "DataFrame":
-    """Answers as a frame, without counts."""
+def answers_out(answers: Answered, counts: FoldCounts, real: bool = True) -> "DataFrame":
+    """Answers as a frame, with counts in the first row; or a row that is no `real` answer, for its counts.
+
+    Texts are no plain objects: where those are None, pandas looks at each of them by itself.
+    """
     import pandas as pd
 
     columns = {name: getattr(answers, name) for name in ANSWER_COLUMNS}
-    columns |= {"fault": np.array(answers.fault, dtype=object)}
-    counts = np.full(len(answers.fault), None, dtype=object)
-    return pd.DataFrame({"key": answers.keys, "id": answers.ids, **columns, "counts": counts}, copy=False)
-
-
-def _counts_out(counts: FoldCounts, like: "DataFrame") -> "DataFrame":
-    """A row that has nothing but counts; key and id are of the same kind as in other rows."""
-    blank = Answered.empty(like["key"].to_numpy()[:1], like["id"].to_numpy()[:1], [None])
-    frame = answers_out(blank)
-    frame.at[0, "counts"] = np.array(counts, dtype=np.int64)
-    return frame
+    for name in ("reason", "labeller", "fault"):
+        columns[name] = pd.array(columns[name], dtype="string[python]")
+    told = np.full(len(answers.fault), None, dtype=object)
+    told[:1] = [np.array(counts, dtype=np.int64)]
+    columns |= {"counts": told, "real": np.full(len(told), real)}
+    return pd.DataFrame({"key": answers.keys, "id": answers.ids, **columns}, copy=False)
 
 
 # -- carrying and predicting -----------------------------------------------------------------------------

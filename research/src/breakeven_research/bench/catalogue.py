@@ -23,6 +23,7 @@ from breakeven_research.bench import (
     long_streams,
     restarting,
     serving,
+    spark_streams,
     types,
 )
 from breakeven_research.bench.results import Measurement, Reading, Result, Run, Sizes, this_machine
@@ -48,6 +49,7 @@ BENCHMARKS = {
     "types-bulk": Benchmark("Algorithm 1, long streams and batches", types.bulk_measurements),
     "archives": Benchmark("Archives of Parquet files", archives.measurements),
     "fleets": Benchmark("Fleets: one learner for every key", fleets.measurements),
+    "spark": Benchmark("Types on a local Spark", spark_streams.measurements),
     "gp-round": Benchmark("A round of a Gaussian process", gp_rounds.measurements, gp_rounds.conclusions),
     "gp-batch": Benchmark("Batches at a Gaussian process", gp_rounds.batch_measurements),
     "gp-value": Benchmark("Value at a Gaussian process", gp_rounds.value_measurements),

@@ -134,4 +134,4 @@ def _observed(answers: "DataFrame") -> "DataFrame":
     sums = [
         functions.sum(functions.col("counts")[i]).alias(name) for i, name in enumerate(FoldCounts._fields)
     ]
-    return answers.observe(COUNTS_NAME, *sums).where("counts is null").drop("counts")
+    return answers.observe(COUNTS_NAME, *sums).where("real").drop("counts", "real")

@@ -80,7 +80,7 @@ def grouped_rows(
         rows = rows.withColumn("group", group)
     ids: IdKind = "integers" if kinds["id"] == "bigint" else "texts"
     answers = ", ".join(f"{name} {kind}" for name, kind in ANSWER_COLUMNS.items())
-    schema = f"key {kinds['key']}, id {kinds['id']}, {answers}, counts array<bigint>"
+    schema = f"key {kinds['key']}, id {kinds['id']}, {answers}, counts array<bigint>, real boolean"
     by, number = ("group", groups) if fleet else ("key", KEY_EACH)
     return GroupedRows(rows, by, number, GroupFold(setup, ids), schema)
 
