@@ -7,7 +7,7 @@ from breakeven.beliefs.averaged.coming import Coming, Narrowing
 from breakeven.beliefs.averaged.members import NOISES, SHAPES, Frame, Kernels, Member, all_members
 from breakeven.beliefs.averaged.mixture import NODE_WEIGHTS, Mixture, below, nodes
 from breakeven.beliefs.averaged.posterior import TAMED, LabelScale, Posterior
-from breakeven.beliefs.averaged.proposing import Moments
+from breakeven.beliefs.averaged.proposing import AxesClimb, Moments
 
 DIM, LABELS = 3, 12
 RANDOM = np.random.default_rng(7)
@@ -16,7 +16,7 @@ PLACES = RANDOM.standard_normal((LABELS, WIDTH))
 LABELLED = np.sin(2.0 * PLACES[:, 0]) + 0.5 * PLACES[:, 1] + 0.2 * RANDOM.standard_normal(LABELS)
 RATIOS = np.where(np.arange(LABELS) % 3, 1.0, 4.0)
 AXES = np.array([[1.0, 1.0, 1.0, np.inf], [0.5, 1.0, 4.0, np.inf], [0.5, 1.0, 4.0, 2.0]])
-FRAME = Frame(np.zeros(WIDTH), np.ones(WIDTH), np.ones(WIDTH), AXES)
+FRAME = Frame(np.zeros(WIDTH), np.ones(WIDTH), np.ones(WIDTH), AXES, spent=(0.0, 1.5, 2.5))
 MEMBERS = all_members(3)
 ELSEWHERE = RANDOM.standard_normal((5, WIDTH))
 
@@ -85,6 +85,40 @@ def test_left_out_answers_are_those_of_a_refit() -> None:
         np.testing.assert_allclose(answers[:, :, left_out], expected, atol=1e-7)
 
 
+def test_fitted_axes_take_degrees_of_freedom() -> None:
+    """Degrees and scales of members, by the formulas of docs/belief.md."""
+    posterior = made()
+    targets = posterior.scale.targets(LABELLED)
+    spent = np.array([FRAME.spent[member.axes] for member in MEMBERS])
+    degrees = LABELS - 1.0 - spent
+    np.testing.assert_allclose(posterior.degrees, degrees)
+    quadratic = np.einsum("tmi,ti->tm", posterior.pulls, targets)
+    np.testing.assert_allclose(posterior.spreads**2, quadratic / degrees)
+
+
+def test_what_axes_take_is_what_labels_tell_of_them() -> None:
+    """Against information from differences of the covariance: tr(PΔPΔ)/2, and less for the unknown scale."""
+    climb = AxesClimb(PLACES[:, :DIM], LABELLED, RATIOS, FRAME)
+    at = np.array([-0.5, 0.3, 1.0, -1.5])
+
+    def covariance(log_axes: np.ndarray) -> np.ndarray:
+        apart = (PLACES[:, None, :DIM] - PLACES[None, :, :DIM]) / np.exp(log_axes)
+        q = np.sqrt(5.0 * (apart**2).sum(axis=2) / (2.0 * DIM))
+        return (1.0 + q + q * q / 3.0) * np.exp(-q) + np.diag(np.exp(at[-1]) * RATIOS)
+
+    inverse = np.linalg.inv(covariance(at[:-1]))
+    P = inverse - np.outer(inverse.sum(axis=1), inverse.sum(axis=0)) / inverse.sum()
+    small = 1e-5 * np.eye(DIM)
+    slopes = [P @ (covariance(at[:-1] + e) - covariance(at[:-1] - e)) / 2e-5 for e in small]
+    F = np.array(
+        [
+            [0.5 * np.trace(a @ b) - 0.5 * np.trace(a) * np.trace(b) / (LABELS - 1) for b in slopes]
+            for a in slopes
+        ]
+    )
+    assert climb.spent(at) == pytest.approx(np.trace(F @ np.linalg.inv(F + np.eye(DIM))), rel=1e-5)
+
+
 def test_growing_is_taking_all_in_at_once() -> None:
     """One label after the other leads to the same posterior, also at the arrivals to come."""
     whole, grown = made(), made(8)
@@ -127,7 +161,7 @@ def test_the_mixture_is_that_of_its_components() -> None:
     np.testing.assert_allclose([mixture.quantile(q) for q in levels], np.quantile(sample, levels), atol=0.06)
     answer = mixture.quantile(0.5)
     assert mixture.error(answer, 0.5) == pytest.approx(np.abs(sample - answer).mean(), rel=0.02)
-    share = weights @ below((1.0 - centres) / spreads, degrees)
+    share = weights @ below((1.0 - centres) / spreads, np.full(2, degrees))
     assert share == pytest.approx((sample < 1.0).mean(), abs=0.003)
     assert NODE_WEIGHTS.sum() == pytest.approx(1.0)
 

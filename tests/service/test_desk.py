@@ -135,6 +135,24 @@ def test_a_request_expires_and_a_late_label_is_learnt(people, served, clock):
     assert people("ann", "POST", "requests/a/label", {"y": 5.0})["repeated"]
 
 
+def test_requests_are_shown_by_who_holds_them(people, clock):
+    held = people("ann", "POST", "requests/next")["request"]["id"]
+    ids = {"a", "b", "c"}
+
+    def listed(name, lease):
+        return {one["id"] for one in people(name, "GET", f"requests?lease={lease}")["requests"]}
+
+    assert (listed("eva", "held"), listed("eva", "free"), listed("eva", "mine")) == (
+        {held},
+        ids - {held},
+        set(),
+    )
+    assert (listed("ann", "mine"), listed("ben", "mine")) == ({held}, set())
+    clock.go_on(601)
+    assert (listed("eva", "held"), listed("eva", "free")) == (set(), ids)
+    people("eva", "GET", "requests?lease=never", status=400)
+
+
 def test_a_clock_that_jumps_ahead_is_not_believed_at_once(people, clock):
     people("eva", "GET", "requests")
     clock.time += 1_000_000

@@ -134,7 +134,9 @@ def test_a_database_that_is_stopped_and_started_under_load_loses_nothing():
                 wait_for_answers(senders, 60, 0.5)
                 refused = sum(one.counts["failed"] for one in senders)
                 database.stop()
+                until = time.monotonic() + 60.0
                 while sum(one.counts["failed"] for one in senders) == refused:
+                    assert time.monotonic() < until, "nobody noticed"
                     time.sleep(0.01)
                 assert ask(where, "/healthz")[0] == 200
                 database.start()

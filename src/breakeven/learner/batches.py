@@ -4,7 +4,7 @@ The answers are those of one by one. Types go through compiled loops where that 
 looked at in blocks.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from functools import partial
 from math import isnan, nan
 from typing import Any
@@ -31,23 +31,27 @@ def decide_many(
     money = None if given is None or not served else bulk.sound_money(given)
     quotes = None if given is None or money is not None else _quotes(state, given)
     _same_length("costs", given, len(points))
-    names = None if ids is None else state.book.check_each_once(expect.rows("ids", ids))
-    _same_length("ids", names, len(points))
+    names = None if ids is None else expect.rows("ids", ids)
     if served and bulk.batches.pay(state, len(points)):
         if quotes is not None:
             money = np.array([nan if one.given is None else one.given for one in quotes], dtype=float)
-        return _compiled(state, points, money, names)
+        keys = None if names is None else state.book.numbered(names, state.earlier + state.number + 1)
+        _same_length("ids", keys, len(points))
+        return _compiled(state, points, money, keys)
+    names = None if names is None else state.book.check_each_once(names)
+    _same_length("ids", names, len(points))
     if money is not None:
         quotes = _quotes(state, given or ())
     rows = state.belief.points(X) if points is X else points
     return _one_by_one(state, rows, quotes or [state.quote] * len(rows), names)
 
 
-def _compiled(state: State, points: Any, money: Any, ids: list[str] | None) -> Decisions:
+def _compiled(state: State, points: Any, money: Any, keys: dict[str, int] | None) -> Decisions:
     """The compiled loops take what is new; the rest is answered as before."""
-    if ids is None or not state.book.knows_any(ids):
-        return bulk.decide_many(state, points, ids, money)
+    if keys is None or not state.book.knows_any(keys):
+        return bulk.decide_many(state, points, keys, money)
     state.book.write_out()
+    ids, first = list(keys), state.earlier + state.number + 1
     types = points.tolist() if isinstance(points, np.ndarray) else points
     given = [None] * len(ids) if money is None else [None if isnan(one) else one for one in money.tolist()]
     quotes = [Quote(state.quote.cost, state.quote.price, given=one) for one in given]
@@ -57,7 +61,7 @@ def _compiled(state: State, points: Any, money: Any, ids: list[str] | None) -> D
     made = bulk.decide_many(
         state,
         [types[place] for place in new],
-        [ids[place] for place in new],
+        {ids[place]: first + number for number, place in enumerate(new)},
         None if money is None else money[new],
     )
     repeated = list(answers)
@@ -104,6 +108,6 @@ def checked_labels(state: State, ids: Iterable[str], ys: Iterable[float]) -> lis
     return list(zip(state.book.check_tellable(given, labels), labels, strict=True))
 
 
-def _same_length(name: str, values: Sequence[Any] | None, count: int) -> None:
+def _same_length(name: str, values: Sized | None, count: int) -> None:
     if values is not None and len(values) != count:
         raise InvalidInput(f"{name}: expected {count}, as many as there are of the others, got {len(values)}")

@@ -139,9 +139,10 @@ class Book:
             entry = self._settled[id] = self._entry_in_batch(entry)
         return entry
 
-    def knows_any(self, ids: list[str]) -> bool:
+    def knows_any(self, ids: dict[str, int]) -> bool:
         """Whether anything is remembered under one of these ids."""
-        return not (self.awaited.keys().isdisjoint(ids) and self._settled.keys().isdisjoint(ids))
+        coming = ids.keys()
+        return not (self.awaited.keys().isdisjoint(coming) and self._settled.keys().isdisjoint(coming))
 
     def settled(self) -> Iterator[Entry]:
         """Every entry that is settled, in the order of that."""
@@ -157,9 +158,6 @@ class Book:
 
     def check_each_once(self, ids: Iterable[Any]) -> list[str]:
         """Ids for a batch of arrivals, each once."""
-        ids = list(ids)
-        if _sound_names(ids, set(map(type, ids))):
-            return ids
         names: dict[str, None] = {}
         for id in ids:
             name = expect.name_of("id", id)
@@ -167,6 +165,14 @@ class Book:
                 raise DuplicateId(f"ids: expected each id once, got {name!r} twice")
             names[name] = None
         return list(names)
+
+    def numbered(self, ids: list[Any], first: int) -> dict[str, int]:
+        """Ids for a batch of arrivals, each once, with the keys of their entries from the `first` on."""
+        if set(map(type, ids)) == {str} and max(map(len, ids)) <= expect.LONGEST_NAME:
+            names = dict(zip(ids, range(first, first + len(ids)), strict=True))
+            if len(names) == len(ids) and "" not in names and "".join(ids).isascii():
+                return names
+        return {name: first + place for place, name in enumerate(self.check_each_once(ids))}
 
     def tellable(self, id: Any, y: float) -> Entry:
         """The entry of a label that may be told y, for the first time or again."""
@@ -226,7 +232,7 @@ class Book:
         if id.isdecimal() and id != str(round) and (len(id) <= LONGEST_NUMBER or id == str(self.next_number)):
             self.next_number = max(self.next_number, int(id) + 1)
 
-    def note_ids(self, ids: list[str], round: int) -> None:
+    def note_ids(self, ids: Iterable[str], round: int) -> None:
         """Ids were used in the rounds from this one on."""
         if any(map(str.isdecimal, ids)):
             for place, id in enumerate(ids):
@@ -514,13 +520,6 @@ def _read(columns: dict[str, Any], recall: Callable[[Any], Any]) -> list[Entry]:
     columns["decision"] = [next(answers) if one else None for one in decided]
     columns["x"] = list(map(recall, columns["x"]))
     return from_columns(Entry, columns)
-
-
-def _sound_names(ids: list[Any], kinds: set[type]) -> bool:
-    """Whether all are sound names that differ, at a glance; what is wrong is found by looking at each."""
-    if kinds != {str}:
-        return False
-    return len({*ids, ""}) > len(ids) and max(map(len, ids)) <= expect.LONGEST_NAME and "".join(ids).isascii()
 
 
 def taken(entry: Entry, hint: str) -> DuplicateId:

@@ -92,6 +92,7 @@ class Deadlines(Repeating):
 # -- a process of its own ---------------------------------------------------------------------------------
 
 START_WORKER = "import sys; sys.path[:] = {path!r}; from breakeven.service.beside import work; work()"
+NICENESS = 10  # calls are answered first
 ONE_BLAS_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -179,6 +180,8 @@ class WorkerProcess:
 def work() -> None:
     """Be the process: do what comes, until nothing comes any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which ends us
+    with suppress(AttributeError, OSError):  # Windows has no such thing
+        os.nice(NICENESS)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     with suppress(EOFError, BrokenPipeError):
@@ -247,8 +250,8 @@ def _job(folded: Folded) -> FitJob:
 # -- snapshots --------------------------------------------------------------------------------------------
 
 REPLAY_AIMED_AT = 1.0  # seconds of folding after the last snapshot, at which the next one is made
-SHARE_AIMED_AT = 0.03  # of the whole log, likewise
-LEAST_REPLAY = 0.1  # seconds of folding, below which no snapshot is worth its work
+SHARE_AIMED_AT = 0.02  # of the whole log, likewise
+LEAST_REPLAY = 0.2  # seconds of folding, below which no snapshot is worth its work
 FEWEST_ENTRIES = 1000  # since the last snapshot, before its pace is known
 SNAPSHOT_SECONDS = 3600.0  # after which the process is killed
 SNAPSHOTS_KEPT = 2

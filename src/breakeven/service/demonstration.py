@@ -14,7 +14,7 @@ from breakeven.service.access import Caller
 from breakeven.service.access.callers import waited
 from breakeven.service.calls import Call
 from breakeven.service.handlers import arrival_handlers, desk_handlers
-from breakeven.wire.arrivals import Arrival, DecisionAnswer
+from breakeven.wire.arrivals import Arrival
 from breakeven.wire.requests import LabelCall, NextCall
 from breakeven.wire.stream_setup import ColumnSetup, ColumnsSetup, FeatureSetup, StreamConfig
 
@@ -90,8 +90,10 @@ class Demonstration:
         volume = row["length"] * row["width"] * row["height"]
         weight = max(volume / CM3_A_KG + self._random.gauss(0.0, SCATTER), 0.05)
         arrival = Arrival(row, id=f"parcel-{number + 1}")
-        answer = await arrival_handlers.arrive(_call(service, SENDER, arrival))
-        assert isinstance(answer, DecisionAnswer)
+        live = service.stream(DEMO_STREAM)
+        answer, _ = await live.change(
+            SENDER.name, "decide", lambda now: arrival_handlers.answer_one(live, now, arrival)
+        )
         if answer.wants_label:
             self._weights[answer.id] = round(weight, 2)
 

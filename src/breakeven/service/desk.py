@@ -120,15 +120,20 @@ class Desk:
             yield id
 
     def listed(
-        self, order: RequestOrder, after: str | None, limit: int, labeller: str | None
+        self,
+        order: RequestOrder,
+        after: str | None,
+        limit: int,
+        labeller: str | None,
+        held: Callable[[Lease | None], bool] | None = None,
     ) -> list[OpenRequest]:
-        """Open requests in an order, behind the cursor `after`."""
+        """Open requests in an order, behind the cursor `after`; `held` says of which leases, or of all."""
         places = self._by_worth if order == "worth" else self._by_age
         start = 0 if after is None else bisect_right(places, read_cursor(after, self.key))
         found: list[OpenRequest] = []
         for _, _, id in places[start:] if start else places:
             one = self.requests[id]
-            if _may_answer(one, labeller):
+            if _may_answer(one, labeller) and (held is None or held(self.lease(id))):
                 found.append(one)
                 if len(found) == limit:
                     break

@@ -177,7 +177,8 @@ class LiveStream:
         for one in unknown:
             at = found.get(one.id, self.stored.created)  # what a stream began with is in no entry of it
             times[one.id] = self._reopened_at(one.id, at) if one.reopened else at
-        desk.ask_all((one.decision, times[id]) for id, one in learner.awaited.items())
+        awaited = learner.state.book.awaited.values()
+        desk.ask_all((one.decision, times[one.id]) for one in awaited if one.decision is not None)
         for entry in beside:
             if entry.kind == SKIPPED and entry.id in desk.requests:
                 desk.skip(entry.id, entry.by)

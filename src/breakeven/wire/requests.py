@@ -53,12 +53,16 @@ class RequestPage(Struct, frozen=True):
 
 
 class RequestQuery(Struct, frozen=True):
-    """Which open requests to show; `labeller` keeps those that this labeller may answer."""
+    """Which open requests to show; `labeller` keeps those that this labeller may answer.
+
+    `lease` keeps those that nobody holds ("free"), that somebody holds ("held"), or that the caller does.
+    """
 
     order: RequestOrder = "worth"
     after: str | None = None
     limit: int = 100
     labeller: str | None = None
+    lease: Literal["free", "held", "mine"] | None = None
 
 
 class NextCall(Struct, frozen=True, forbid_unknown_fields=True):

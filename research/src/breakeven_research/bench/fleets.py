@@ -37,6 +37,7 @@ def measurements(sizes: Sizes) -> list[Measurement]:
         "Fleet, integer ids": partial(_many_keys, False),
         "Fleet, ids of text": partial(_many_keys, True),
         "Fleet, one key with very many types": _one_key,
+        "Fleet, one key, while types are new": _new_types,
         "Fleet, bytes of a key": _bytes_of_a_key,
     }
     return [Measurement(what, partial(measure, sizes)) for what, measure in named.items()]
@@ -115,6 +116,32 @@ def _one_key(sizes: Sizes) -> Iterator[Result]:
         target=f"≥ {LEAST_OF_ONE:,.0f} a second",
         reached=1 / ours.median >= LEAST_OF_ONE,
         readings=[reading("rates", "Fleet, one key", ours)],
+    )
+
+
+def _new_types(sizes: Sizes) -> Iterator[Result]:
+    """The second batch of a stream: a third of the types in it are new, and a quarter of it is labelled."""
+    peer("numba")
+    from breakeven import Fleet
+
+    first, second = (keyed_rows(sizes.batch, 1, sizes.batch, seed) for seed in (0, 1))
+
+    def batch(fleet: Fleet, rows: KeyedRows = second) -> None:
+        wanted = np.flatnonzero(fleet.decide(rows.keys, rows.xs, rows.ids).wants_label)
+        fleet.tell(rows.keys[wanted], rows.ids[wanted], rows.ys[wanted])
+
+    def begun() -> Fleet:
+        fleet = Fleet(learner())
+        batch(fleet, first)
+        return fleet
+
+    (ours,) = side_by_side(Task(batch, sizes.batch, begun), repeats=sizes.repeats)
+    yield Result(
+        what=f"Fleet of one key with {sizes.batch:,} types, the second batch",
+        measured=a_second(ours),
+        target=f"≥ {LEAST_OF_ONE:,.0f} a second",
+        reached=1 / ours.median >= LEAST_OF_ONE,
+        readings=[reading("rates", "Fleet, one key, new types", ours)],
     )
 
 

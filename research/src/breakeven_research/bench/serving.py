@@ -121,7 +121,7 @@ def _single(served: Served, http: str, connections: int, most: float, calls: int
         )
         for _ in range(PAIRS)
     ]
-    empty, one = (Load(*np.median(column, axis=0)) for column in zip(*pairs, strict=True))
+    empty, one = (Load(*np.median(column, axis=0).tolist()) for column in zip(*pairs, strict=True))
     ratio = float(np.median([after.cpu / before.cpu for before, after in pairs]))
     yield _line(
         f"One decision, {connections} connections, {http}: CPU",

@@ -215,27 +215,33 @@ def _with_ids(rows: int, sizes: Sizes) -> Iterator[Result]:
     for ours in (batched, single):
         simulate(ours, *(column[: sizes.batch // 2] for column in stream))
 
-    def prepared(ours: Learner) -> tuple[Learner, Any, list[str]]:
+    several = max(BATCHES) // rows  # batches in a row
+
+    def prepared(ours: Learner) -> tuple[Learner, list[tuple[Any, list[str]]]]:
         for id, one in list(ours.awaited.items()):
             ours.tell(id, float(one.x) / TYPES)
-        places = [next(taken) for _ in range(rows)]
-        return ours, stream.xs[np.array(places) % sizes.batch], [f"case {place}" for place in places]
+        places = [[next(taken) for _ in range(rows)] for _ in range(several)]
+        return ours, [
+            (stream.xs[np.array(part) % sizes.batch], [f"case {place}" for place in part]) for part in places
+        ]
 
-    def together(given: tuple[Learner, Any, list[str]]) -> None:
-        ours, xs, ids = given
-        ours.decide_many(xs, ids=ids)
+    def together(given: tuple[Learner, list[tuple[Any, list[str]]]]) -> None:
+        ours, batches = given
+        for xs, ids in batches:
+            ours.decide_many(xs, ids=ids)
 
-    def alone(given: tuple[Learner, Any, list[str]]) -> None:
-        ours, xs, ids = given
-        for x, id in zip(xs.tolist(), ids, strict=True):
-            ours.decide(x, id=id)
+    def alone(given: tuple[Learner, list[tuple[Any, list[str]]]]) -> None:
+        ours, batches = given
+        for xs, ids in batches:
+            for x, id in zip(xs.tolist(), ids, strict=True):
+                ours.decide(x, id=id)
 
     tasks = (
-        Task(together, rows, partial(prepared, batched)),
-        Task(alone, rows, partial(prepared, single)),
+        Task(together, rows * several, partial(prepared, batched)),
+        Task(alone, rows * several, partial(prepared, single)),
     )
-    side_by_side(*tasks, repeats=-(-single.keep // rows))  # until the book has forgotten what was before
-    batch, one = side_by_side(*tasks, repeats=max(sizes.repeats, 20_000 // rows))
+    side_by_side(*tasks, repeats=-(-single.keep // (rows * several)))  # until the book forgot what was before
+    batch, one = side_by_side(*tasks, repeats=sizes.repeats)
     ratio = one.median / batch.median
     yield Result(
         what=f"Algorithm 1, decide_many of {rows:,} with ids",

@@ -157,10 +157,10 @@ class Averaged(LabelledRows):
             self._voices = Voices(self._posterior, self._coming, self._retreats.widened, self.level)
 
     def _fitted_axes(self, voices: Voices) -> float:
-        """How many axes labels still teach: those that vary, as far as the members with fitted ones count."""
+        """How many axes labels teach: as many as were found by them, as far as members with such count."""
         assert self._frame is not None
-        fitted = np.array([member.axes > 0 for member in voices.posterior.members])[voices.who]
-        return int(np.count_nonzero(self._frame.variation[:-1])) * float(voices.weights @ fitted)
+        spent = [self._frame.spent[member.axes] for member in voices.posterior.members]
+        return float(voices.weights @ np.array(spent)[voices.who])
 
     def aim(self, level: float) -> None:
         """Answer this quantile of the label from now on."""

@@ -338,8 +338,8 @@ class AveragedShares(LabelledRows):
             both = 0.0 < y.mean() < 1.0
             if both and axes_show(len(y) // 2, frame):  # yes or no says less than a number
                 start = None if job["axes"] is None else np.array(job["axes"])
-                axes = fitted_axes(places, y, ratios, frame, start)
-                frame = frame._replace(axes=np.vstack([frame.axes, axes]))
+                axes, spent = fitted_axes(places, y, ratios, frame, start)
+                frame = frame._replace(axes=np.vstack([frame.axes, axes]), spent=(*frame.spent, spent))
             some, _ = even_parts(y, SEEN_FIRST)
             members = all_members(len(frame.axes))
             weights = Odds(members, frame, places[some], y[some], ratios[some]).weights

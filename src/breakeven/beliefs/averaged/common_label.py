@@ -117,7 +117,7 @@ def worth_of_looking(equal: float, left: int) -> float:
     share q = 1½/(labels + 1), and the rest costs min(price, qM) each; without an exception the rest is taken
     to be equal, and costs qM with q = ½/(labels + 1) and M unknown. The best j is compared with j = 0.
 
-    >>> worth_of_looking(10.0, 500) > 1.0 > worth_of_looking(100.0, 500)
+    >>> worth_of_looking(10.0, 500) > 1.0 > worth_of_looking(200.0, 500)
     True
     """
     rest = left + 1.0

@@ -98,6 +98,7 @@ class Frame(NamedTuple):
     scale: Array
     variation: Array  # variance of each feature over the arrivals seen, in this scale
     axes: Array  # m_j, a row for each family of axes
+    spent: tuple[float, ...] = (0.0,)  # degrees of freedom that finding each row took
 
     @property
     def features(self) -> float:

@@ -39,11 +39,11 @@ def unit_error(degrees: float, level: float) -> float:
     return expected_error(at, NODE_WEIGHTS, float(np.interp(level, NODE_LEVELS, at)), level)
 
 
-def below(t: Array, degrees: float) -> Array:
+def below(t: Array, degrees: Array) -> Array:
     """The probability that a Student t with these degrees of freedom is below t."""
     from scipy.special import ndtr, stdtr
 
-    share: Array = ndtr(t) if degrees == inf else stdtr(degrees, t)
+    share: Array = ndtr(t) if degrees[0] == inf else stdtr(degrees, t)
     return share
 
 

@@ -4,7 +4,8 @@ Notation: K the covariance of the labels over the amplitude s², noise included;
 H = 1·w for the flat prior of the mean; P = K⁻¹ − ww′/H. Labels come as two targets z: as they are, and
 through asinh, which tames skewed labels and outliers; each member looks at both. Given z, the mean at x is
 β + k·Pz, with β = w·z/H, and its variance s²·(k(x, x) − k·K⁻¹k + (1 − w·k)²/H); s² itself is unknown, and
-with p(s²) ∝ 1/s² everything is a Student t of n − 1 degrees with ŝ² = z·Pz/(n − 1).
+with p(s²) ∝ 1/s² everything is a Student t of ν = n − 1 degrees with ŝ² = z·Pz/ν; axes that were fitted to
+the same labels take further degrees of freedom.
 
 A member is believed by its leave-one-out errors, in the label's own units: the label i is missed by
 z_i − ẑ_i = (Pz)_i / P_ii without it. The weight is prior · (mean |error|)^(−0.4·n), where two more errors as
@@ -37,6 +38,7 @@ from breakeven.errors.expect import Array
 PLAIN, TAMED = 0, 1  # the two targets
 BEYOND = 1.0  # how far tamed targets are believed beyond those seen: e times as far out, in label units
 TAMED_FROM = 8  # labels below which their tails cannot be seen
+FEWEST_DEGREES = 2.0  # a Student t of fewer has no expected error to speak of
 LUCK = 2.0  # errors of a constant that are added to those of every member
 TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent
 ABOVE_ZERO = 1e-300
@@ -131,6 +133,7 @@ class Posterior:
             self.amplitudes = known.amplitudes(members)
             self.kernels.noise = np.maximum((known.noise_std / self.amplitudes) ** 2, LEAST_KNOWN_NOISE)
         self.prior = np.array([log_prior(member) for member in members])
+        self._spent = np.array([frame.spent[member.axes] for member in members])
         self.places, self.ratios = places, ratios
         self._begin()
 
@@ -183,16 +186,21 @@ class Posterior:
         self.means = np.einsum("mi,ti->tm", self.ones, targets) / self.certain
         self.pulls = found[1:] - self.means[:, :, None] * self.ones  # Pz
         quadratic = np.einsum("tmi,ti->tm", self.pulls, targets)
-        self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / (count - 1))  # ŝ
+        self.degrees = self._freedom(count)
+        self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / self.degrees)  # ŝ
         diagonal = diagonal - self.ones**2 / self.certain[:, None]
         left_out = targets[:, None, :] - self.pulls / np.maximum(diagonal, ABOVE_ZERO)
         if self.amplitudes is None:
-            self.degrees = float(count - 1)
             self._weigh(self._scores(y, left_out))
         else:
-            self.degrees = inf
+            self.degrees = np.full(len(self.members), inf)
             self.spreads = np.tile(self.amplitudes / self.scale.std, (2, 1))
             self._weigh(self._evidence(quadratic[PLAIN], count))
+
+    def _freedom(self, count: int) -> Array:
+        """Degrees of freedom of each member: the mean takes one, and axes that were fitted theirs."""
+        freedom: Array = np.maximum(count - 1.0 - self._spent, min(count - 1.0, FEWEST_DEGREES))
+        return freedom
 
     def _scores(self, y: Array, left_out: Array) -> Array:
         """Log weights by what each member would have answered without the label, in the label's own units."""
@@ -232,6 +240,7 @@ class Posterior:
         part = copy(self)
         part.members, part.kernels = [self.members[i] for i in which], self.kernels.part(which)
         part.inverse, part.ones, part.certain = self.inverse[which], self.ones[which], self.certain[which]
+        part.degrees, part._spent = self.degrees[which], self._spent[which]
         part.means, part.pulls = self.means[:, which], self.pulls[:, which]
         return part
 

@@ -104,9 +104,11 @@ def propose(
     """The frame and the members to go on with; `start` are the axes of the last fit."""
     places = frame.place(X)
     if axes_show(len(y), frame):
-        shaped = fitted_axes(places, y, ratios, frame, start)
-        moving = [moving_axes(places, y, ratios, frame, shaped)] if np.ptp(places[:, -1]) > 0.0 else []
-        frame = frame._replace(axes=np.vstack([frame.axes, shaped, *moving]))
+        shaped, spent = fitted_axes(places, y, ratios, frame, start)
+        frame = frame._replace(axes=np.vstack([frame.axes, shaped]), spent=(*frame.spent, spent))
+        if np.ptp(places[:, -1]) > 0.0:
+            moving, spent = moving_axes(places, y, ratios, frame, shaped)
+            frame = frame._replace(axes=np.vstack([frame.axes, moving]), spent=(*frame.spent, spent))
     members = all_members(len(frame.axes))
     some = spread(len(y), SCREENED)
     most = min(MOST, max(FEWEST, WORK // len(y)))
@@ -143,20 +145,25 @@ def _heaviest(
     return [members[i] for i in sorted(order)]
 
 
-def fitted_axes(places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None) -> Array:
+def fitted_axes(
+    places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None
+) -> tuple[Array, float]:
     """How long each axis is, for the labels' evidence under one Matérn kernel; time does not matter."""
     climb = AxesClimb(places[:, :-1], y, ratios, frame)
     alike = np.full(places.shape[1] - 1, USUAL_AXIS)
     starts = [alike] if start is None else [alike, np.log(start * MIDDLE_LENGTH)]
     found = [climb.best(alike, starts, STEPS), climb.one_apart(alike, STEPS)]
-    return np.append(min(found, key=_value)[1], inf)
+    at = min(found, key=_value)[1]
+    return np.append(np.exp(at[:-1]) / MIDDLE_LENGTH, inf), climb.spent(at)
 
 
-def moving_axes(places: Array, y: Array, ratios: Array, frame: Frame, shaped: Array) -> Array:
+def moving_axes(places: Array, y: Array, ratios: Array, frame: Frame, shaped: Array) -> tuple[Array, float]:
     """The same with time among the axes, beginning from those without it."""
     usual = np.append(np.full(places.shape[1] - 1, USUAL_AXIS), USUAL_TIME)
     start = np.append(np.log(shaped[:-1] * MIDDLE_LENGTH), USUAL_TIME)
-    return AxesClimb(places, y, ratios, frame).best(usual, [start], MOVING_STEPS)[1]
+    climb = AxesClimb(places, y, ratios, frame)
+    at = climb.best(usual, [start], MOVING_STEPS)[1]
+    return np.exp(at[:-1]) / MIDDLE_LENGTH, climb.spent(at)
 
 
 class AxesClimb:
@@ -201,7 +208,7 @@ class AxesClimb:
         return value + log(len(APART) * max(len(varying), 1)), axes
 
     def best(self, usual: Array, starts: list[Array], steps: int) -> tuple[float, Array]:
-        """The best place that a climb from one of these log axes finds: its loss, and how long axes are."""
+        """The best place that a climb from one of these log axes finds: its loss, log axes and log noise."""
         bounds = np.array([[SHORTEST_AXIS, LONGEST_AXIS]] * len(usual) + [[LOWEST_NOISE, HIGHEST_NOISE]])
         usual = np.append(usual, USUAL_NOISE)
 
@@ -211,7 +218,27 @@ class AxesClimb:
         begun = [np.append(one, USUAL_NOISE) for one in starts]
         climbs = (minimise(loss, one, bounds, steps=steps, tolerance=1e-4) for one in begun)
         value, at = min(climbs, key=_value)[:2]
-        return value, np.exp(at[:-1]) / MIDDLE_LENGTH
+        return value, at
+
+    def spent(self, at: Array) -> float:
+        """How many degrees of freedom these axes took: every one as far as labels, not the prior, say it.
+
+        With F what the labels tell of log axes, whose prior has the variance 1, it is the trace of F/(F + 1).
+        Of many labels it is told from some.
+        """
+        count, some = len(self._target), spread(len(self._target), SCREENED)
+        squares = self._squares.reshape(-1, count, count)[:, some[:, None], some]
+        parts = squares.reshape(len(squares), -1) * np.exp(-2.0 * at[:-1])[:, None]
+        K, slope = matern(parts.sum(axis=0))
+        K[:: len(some) + 1] += np.exp(at[-1]) * self._ratios[some]
+        half = inverse_factors(K.reshape(1, len(some), len(some)))[0][0]
+        ones = half.sum(axis=1) / np.linalg.norm(half.sum(axis=1))
+        half = half - np.multiply.outer(ones, ones.dot(half))  # the mean is left open
+        moved = np.matmul(half, np.matmul((parts * (-2.0 * slope)).reshape(squares.shape), half.T))
+        rows, traces = moved.reshape(len(moved), -1), np.einsum("aii->a", moved)
+        told = 0.5 * (rows.dot(rows.T) - np.multiply.outer(traces, traces) / (len(some) - 1))
+        told = np.maximum(np.linalg.eigvalsh(told) * (count / len(some)), 0.0)
+        return float((told / (told + 1.0)).sum())
 
     def loss(self, at: Array, usual: Array) -> tuple[float, Array]:
         """Minus the log evidence of log axes and a log noise, with their prior, and its gradient."""
@@ -287,6 +314,7 @@ def plain_members(frame: Frame, members: list[Member], known: KnownNoise | None)
         "scale": _plain_row(frame.scale),
         "variation": frame.variation.tolist(),
         "axes": [_plain_row(row) for row in frame.axes[1:]],
+        "spent": list(frame.spent[1:]),
         "members": [list(member) for member in members],
     }
 
@@ -303,7 +331,9 @@ def checked_members(
         scale = _row_of(parameters["scale"])
         axes = np.array([[1.0] * dim + [inf], *map(_row_of, parameters["axes"])], dtype=float)
         members = [Member(*map(checked_count, member)) for member in parameters["members"]]
-        sound = all(column.shape == (dim + 1,) for column in (centre, scale, variation))
+        spent = (0.0, *map(float, parameters.get("spent", [0.0] * (len(axes) - 1))))
+        sound = len(spent) == len(axes) and all(0.0 <= one <= dim + 1 for one in spent)
+        sound = sound and all(column.shape == (dim + 1,) for column in (centre, scale, variation))
         sound = sound and len(axes) <= MOVING + 1 and axes.shape[1] == dim + 1
         sound = sound and bool((axes > 0.0).all() and members)
         sound = sound and bool(np.isfinite(centre).all() and (scale > 0.0).all() and (variation >= 0.0).all())
@@ -317,7 +347,7 @@ def checked_members(
         sound = False
     if not sound:
         expect.refuse("parameters", expected, parameters)
-    return Frame(centre, scale, variation, axes), members, known
+    return Frame(centre, scale, variation, axes, spent), members, known
 
 
 def checked_rare(parameters: dict[str, Any], dim: int) -> tuple[Frame, list[Member]] | None:

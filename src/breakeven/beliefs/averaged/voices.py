@@ -37,9 +37,10 @@ class Voices:
         self._units = np.where(targets == PLAIN, scale.std, scale.spread)  # of a target, near the centre
         self._noise = self.posterior.kernels.noise
         self._added = np.array([np.zeros(len(self._noise)), self._noise])  # to f, and to a label
-        self._nodes = nodes(posterior.degrees)
+        degrees = self.posterior.degrees[who]
+        self._nodes = np.array([nodes(one) for one in degrees.tolist()])  # components × nodes
         of_labels = np.where(targets == PLAIN, scale.std, 1.0)  # plain targets are claimed as labels at once
-        self._reach_of_nodes = np.multiply.outer(self._nodes, of_labels * self._stds)
+        self._reach_of_nodes = self._nodes.T * (of_labels * self._stds)
         self._pulls, self._means = self.posterior.pulls.copy(), self.posterior.means.copy()
         self._pulls[PLAIN] *= scale.std
         self._means[PLAIN] *= scale.std
@@ -114,7 +115,7 @@ class Voices:
         targets = np.full(len(stds), y)
         targets[first:] = scale.targets(targets[first:])[TAMED]
         scores = (targets - self._centres(look)) / stds
-        return float(self.weights @ below(scores, self.posterior.degrees))
+        return float(self.weights @ below(scores, self.posterior.degrees[self.who]))
 
     def narrowed(self, look: Look) -> float:
         """By how much labels awaited lower the standard deviation of f there."""
@@ -134,7 +135,8 @@ class Voices:
     @cached_property
     def _errors(self) -> Array:
         """What each component adds to the expected error where its targets are labels, by a unit of scale."""
-        usual = unit_error(self.posterior.degrees, self._level) * self._units
+        degrees = self.posterior.degrees[self.who].tolist()
+        usual = np.array([unit_error(one, self._level) for one in degrees]) * self._units
         errors: Array = self.weights * self._stds * usual
         return errors
 
@@ -164,9 +166,10 @@ class Voices:
     def _tamed_rates(self, means: Array, spreads: Array) -> Array:
         """The expected error of a tamed component, in label units, over its spread."""
         scale = self.posterior.scale
-        values = scale.tamed(means[..., None] + spreads[..., None] * self._nodes)
-        middle = float(np.interp(self._level, NODE_LEVELS, self._nodes))
-        apart = values - scale.tamed(means + spreads * middle)[..., None]
+        tamed = self._nodes[self._tamed :]
+        middles = np.array([np.interp(self._level, NODE_LEVELS, one) for one in tamed])
+        values = scale.tamed(means[..., None] + spreads[..., None] * tamed[:, None])
+        apart = values - scale.tamed(means + spreads * middles[:, None])[..., None]
         errors = np.einsum("cri,i->cr", counted(apart, self._level), NODE_WEIGHTS)
         rates: Array = errors / np.maximum(spreads, 1e-300)
         return rates

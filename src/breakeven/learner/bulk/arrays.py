@@ -59,9 +59,9 @@ class Answers(NamedTuple):
 
 
 class Before(NamedTuple):
-    """What was believed in every round before its label, and the error that saves: NaN if nobody says.
+    """What was believed in every round before its label, and the error that saves, if the rule says so.
 
-    `worth_now` is what it saves in this round alone.
+    `worth_now` is what it saves in this round alone. Where the rule says nothing, both may be empty.
     """
 
     prediction: Array
@@ -73,6 +73,18 @@ class Before(NamedTuple):
     def empty(cls, rounds: int) -> "Before":
         """Room for this many rounds."""
         return cls(np.empty(rounds), np.empty(rounds), np.full(rounds, np.nan), np.full(rounds, np.nan))
+
+    @classmethod
+    def without_worth(cls, rounds: int) -> "Before":
+        """Room for this many rounds of a rule that does not say what labels are worth."""
+        return cls(np.empty(rounds), np.empty(rounds), np.empty(0), np.empty(0))
+
+    def in_money(self, unit: float) -> tuple[Array, Array]:
+        """What labels are worth, where a unit of error costs so much; NaN where the rule says nothing."""
+        if len(self.worth) < len(self.std):
+            nothing = np.broadcast_to(np.nan, len(self.std))
+            return nothing, nothing
+        return self.worth * unit, self.worth_now * unit
 
     def part(self, rounds: slice) -> "Before":
         """Some rounds of them; writing there writes here."""

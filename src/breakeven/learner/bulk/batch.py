@@ -20,30 +20,35 @@ from breakeven.values import Arrived, CompiledDecisions, Reasons
 
 
 def decide_many(
-    state: State, points: Points, ids: list[str] | None = None, money: Array | None = None
+    state: State, points: Points, keys: dict[str, int] | None = None, money: Array | None = None
 ) -> CompiledDecisions:
     """Decide on types with a learner that the loops serve; labels are awaited. Nothing is checked here.
 
-    `ids` are new, each once; `money` is what labels cost, NaN where that is as agreed.
+    `keys` are those of the entries by their ids, which are new; `money` is what labels cost, NaN where that
+    is as agreed.
     """
     count = len(points)
     costs = None if money is None else np.where(np.isnan(money), state.quote.cost, money)
     run = RunningStream(state, points, None if costs is None else costs / state.costs.error_cost, told=False)
-    answers, before = Answers.empty(count), Before.empty(count)
+    room = Before.empty if run.judge.values_labels else Before.without_worth
+    answers, before = Answers.empty(count), room(count)
     reasons = []
     for rounds in run.chunks(count):
         part = answers.part(rounds), before.part(rounds)
         run.decide(rounds, part[0], before=part[1])
         reasons.append(run.judge.reasons(*part))
     whole = slice(0, count)
-    names = run.automatic_ids(whole) if ids is None else ids
-    decided = run.decided(names, whole, answers, before, Reasons.joined(reasons), costs)
+    ids: Sequence[Any] = run.automatic_ids(whole) if keys is None else list(keys)
+    decided = run.decided(ids, whole, answers, before, Reasons.joined(reasons), costs)
     decided.columns.lock()  # the book keeps them
-    batch = ArrivedRows(state.earlier + state.number + 1, points, names, decided, money)
+    batch = ArrivedRows(state.earlier + state.number + 1, points, ids, decided, money)
     state.phase = CHANGING
-    _note_ids(state, ids, count)
+    if keys is None:
+        state.book.note_numbered(state.rounds + 1, count)
+    else:
+        state.book.note_ids(keys, state.rounds + 1)
     run.settle()
-    _enter(state, batch)
+    _enter(state, batch, keys)
     state.number += count
     if state.listeners:
         state.announce(*batch.events(state.number - count + 1, state.name))
@@ -70,11 +75,6 @@ class ArrivedRows:
                 self.first + row, _own(points[rows]), self.ids[rows], self.decided.part(rows), money
             )
         return ArrivedRows(self.first, _own(points), self.ids, self.decided, self._money)
-
-    def texts(self, row: int) -> list[str]:
-        """The ids of the rows from this one on."""
-        ids = self.ids[row:]
-        return ids if isinstance(ids, list) else list(map(str, ids))
 
     def entries(self, keys: Sequence[int]) -> list[Entry]:
         """The entries with these keys."""
@@ -109,14 +109,7 @@ def _own(points: Points) -> Points:
     return points.copy() if isinstance(points, np.ndarray) else points
 
 
-def _note_ids(state: State, ids: list[str] | None, count: int) -> None:
-    if ids is None:
-        state.book.note_numbered(state.rounds + 1, count)
-    else:
-        state.book.note_ids(ids, state.rounds + 1)
-
-
-def _enter(state: State, batch: ArrivedRows) -> None:
+def _enter(state: State, batch: ArrivedRows, keys: dict[str, int] | None) -> None:
     """The book takes up labels that are awaited, and the last arrivals that were not asked about."""
     book, columns = state.book, batch.decided.columns
     asked = np.flatnonzero(columns.wants_label)
@@ -128,14 +121,15 @@ def _enter(state: State, batch: ArrivedRows) -> None:
     else:
         book.buy_each(costs.tolist())
     passed = np.flatnonzero(~columns.wants_label)[-book.keep or len(columns.cost) :]
-    if len(passed):
-        low = int(passed[0])
-        keys = dict(zip(batch.texts(low), range(batch.first + low, batch.last + 1), strict=True))
-        for one in reversed(entries):
-            if one.key < batch.first + low:
-                break
-            del keys[one.id]
-        book.pass_many(keys, batch.since(low))
+    if not len(passed):
+        return
+    low = int(passed[0])
+    if keys is None or low:
+        ids = map(str, batch.ids[low:])
+        keys = dict(zip(ids, range(batch.first + low, batch.last + 1), strict=True))
+    for one in entries:
+        keys.pop(one.id, None)
+    book.pass_many(keys, batch.since(low))
 
 
 def sound_money(costs: Sequence[Any]) -> Array | None:

@@ -195,9 +195,10 @@ class RunningStream:
         """Some more rounds, and how many labels were bought; unless they are `told`, they are awaited."""
         self.coding.take(rounds)
         labels, count, start = self._labels, rounds.stop - rounds.start, 0
-        if not self.coding.names:
+        met = not self.coding.names
+        if met:
             self._meet(0)  # the loop would stop at once
-        self.judge.prepare(self._state.rounds + 1 + rounds.start, count, lambda: self._clocks(0))
+        self.judge.prepare(self._state.rounds + 1 + rounds.start, count, lambda: self._clocks(0, met=met))
         while start < count:
             rest = slice(start, None)
             room = out.part(rest), before and before.part(rest)
@@ -232,9 +233,10 @@ class RunningStream:
         if fresh := self.coding.meet(start):
             self.types = self.types.with_more(self._belief.tallies(fresh), sums=self._sums)
 
-    def _clocks(self, start: int) -> Counts:
-        """How many of its type there were, with each from `start` of the chunk on."""
-        self._meet(start)
+    def _clocks(self, start: int, *, met: bool = False) -> Counts:
+        """How many of its type there were, with each from `start` of the chunk on, if all are `met`."""
+        if not met:
+            self._meet(start)
         coding, counted = self.coding, self.types.arrivals.copy()
         return np.asarray(self.loops.clocks(coding.values[start:], coding.low, coding.lookup, counted))
 
@@ -265,8 +267,7 @@ class RunningStream:
             answers.threshold,
             np.full(count, state.quote.cost) if costs is None else costs,
             wanted.astype(float) if chance is None else np.full(count, chance),
-            before.worth * unit,
-            before.worth_now * unit,
+            *before.in_money(unit),
             np.arange(first + rounds.start, first + rounds.stop),
             reasons,
             np.zeros(count, dtype=bool),

@@ -236,7 +236,8 @@ class Fleet:
         if rows.money is not None:
             given, costs = rows.money, np.where(np.isnan(rows.money), learner.quote.cost, rows.money)
             prices = costs / learner.costs.error_cost
-        out, before, chance = Answers.empty(count), Before.empty(count), self._judging.propensity
+        room = Before.empty if isinstance(learner.rule, Value) else Before.without_worth
+        out, before, chance = Answers.empty(count), room(count), self._judging.propensity
         names = [] if chance is None else state.keys.values(members["code"][touched])
         arrivals = Arrivals(touched, starts, cells, rounds, prices)
         reasons = self._judging.decide(arrivals, list(map(state.name_of, names)), out, before)
@@ -255,19 +256,11 @@ class Fleet:
             out.threshold,
             costs,
             out.wants_label.astype(float) if chance is None else _same(chance, count),
-            *self._worths(before),
+            *before.in_money(learner.costs.error_cost),
             rounds,
             reasons,
             _same(False, count),
         )
-
-    def _worths(self, before: Before) -> tuple[Array, Array]:
-        """What labels would be worth in money, in all and at once; NaN where the rule does not say."""
-        if not isinstance(self.state.learner.rule, Value):
-            nothing = _same(nan, len(before.worth))
-            return nothing, nothing
-        unit = self.state.learner.costs.error_cost
-        return before.worth * unit, before.worth_now * unit
 
     def _buy(self, arrivals: BoughtRows, out: Answers) -> None:
         """Labels are awaited; those that came early are told, or dropped if nobody asked for them."""

@@ -5,6 +5,7 @@ is worth, unless the stream says so: whoever sees it labels towards it.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -51,16 +52,26 @@ async def requests(call: Call) -> RequestPage:
     query, live = call.query, call.live
     limit = expect.whole("limit", query.limit, least=1, most=MOST_REQUESTS)
     await live.expire()
-    shown = call.caller.may("watch")
+    shown, held = call.caller.may("watch"), _held(query.lease, call.by)
 
     def work(now: Folded) -> tuple[list[Request], str | None, int]:
-        found = now.desk.listed(query.order, query.after, limit + 1, query.labeller)
+        found = now.desk.listed(query.order, query.after, limit + 1, query.labeller, held)
         page, more = found[:limit], len(found) > limit
         made = [request_of(live, now, one, seen=shown) for one in page]
         return made, cursor_of(page[-1], query.order, now.desk.key) if more else None, len(now.desk)
 
     (made, after, count), as_of = await live.look("requests", work)
     return RequestPage(made, after, count, as_of)
+
+
+def _held(lease: str | None, by: str) -> Callable[[Lease | None], bool] | None:
+    """Which leases a query asks for; None is all of them."""
+    kinds: dict[str, Callable[[Lease | None], bool]] = {
+        "free": lambda one: one is None,
+        "held": lambda one: one is not None,
+        "mine": lambda one: one is not None and one.by == by,
+    }
+    return None if lease is None else kinds[lease]
 
 
 def request_of(live: LiveStream, now: Folded, one: OpenRequest, *, seen: bool) -> Request:

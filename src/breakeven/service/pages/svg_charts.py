@@ -4,6 +4,7 @@ Colours and sizes of words come from the style sheet. A chart has a title, a des
 see it, and a table of its numbers.
 """
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import pairwise
 from math import ceil, floor, isfinite, log10
@@ -18,6 +19,10 @@ LEFT, RIGHT, TOP, BOTTOM = 52.0, 12.0, 12.0, 30.0
 TICKS, DRAWN_POINTS, MOST_ROWS = 4, 240, 30
 ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 TWO_DAYS, TEN_MINUTES = 172_800.0, 600.0  # from which on times are written with days, and without seconds
+
+
+Placed = Callable[[float], float]
+"""Where a time, or a value, lies in a chart."""
 
 
 class Series(Struct, frozen=True):
@@ -65,20 +70,7 @@ def live_chart(
     def y(value: float) -> float:
         return HIGH - BOTTOM - (value - low) / (high - low) * (HIGH - TOP - BOTTOM)
 
-    parts = [
-        Markup('<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
-            LEFT, WIDE - RIGHT, _place(y(one)), _place(y(one))
-        )
-        for one in ticks
-    ]
-    parts += [
-        Markup('<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>').format(
-            LEFT - 6, _place(y(one) + 4), shown_amount(one)
-        )
-        for one in ticks
-    ]
-    parts += _time_ticks(early, late, x)
-    parts += [_drawn(one, x, y) for one in series]
+    parts = [*_value_ticks(ticks, y), *_time_ticks(early, late, x), *(_drawn(one, x, y) for one in series)]
     words = f"{title}: " + ", ".join(
         f"{one.name} {shown_amount(one.values[-1], unit)}" for one in series if one.values
     )
@@ -105,7 +97,7 @@ def places_of(length: int, most: int) -> list[int]:
     return [found[0], *(after for before, after in pairwise(found) if after != before)]
 
 
-def _drawn(one: Series, x, y) -> Markup:  # type: ignore[no-untyped-def]
+def _drawn(one: Series, x: Placed, y: Placed) -> Markup:
     points = [(x(at), y(value)) for at, value in zip(one.at, one.values, strict=True) if isfinite(value)]
     if one.kind == "dots":
         dots = (Markup('<circle cx="{}" cy="{}" r="2.2"/>').format(_place(a), _place(b)) for a, b in points)
@@ -137,7 +129,15 @@ def _ticks(low: float, high: float) -> list[float]:
     return [one * step for one in range(floor(low / step), ceil(high / step - 1e-9) + 1)]
 
 
-def _time_ticks(early: float, late: float, x) -> list[Markup]:  # type: ignore[no-untyped-def]
+def _value_ticks(ticks: list[float], y: Placed) -> list[Markup]:
+    """Lines across the chart, and what each is worth."""
+    line = Markup('<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>')
+    words = Markup('<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>')
+    lines = [line.format(LEFT, WIDE - RIGHT, _place(y(one)), _place(y(one))) for one in ticks]
+    return lines + [words.format(LEFT - 6, _place(y(one) + 4), shown_amount(one)) for one in ticks]
+
+
+def _time_ticks(early: float, late: float, x: Placed) -> list[Markup]:
     span = late - early
     form = "%d %b" if span > TWO_DAYS else "%H:%M" if span > TEN_MINUTES else "%H:%M:%S"
     ends = [(early, "start"), ((early + late) / 2, "middle"), (late, "end")]
