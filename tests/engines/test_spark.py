@@ -4,8 +4,6 @@ from datetime import datetime
 
 import pytest
 
-pytest.importorskip("pandas")
-
 from breakeven import Learner
 from breakeven.engines.spark import (
     decide_batch,
@@ -54,16 +52,24 @@ def test_spark_is_one_machine(spark, tmp_path, kind):
     assert same(exported(spark, f"{tmp_path}/checkpoint"), learners)
 
 
-def test_a_killed_query_goes_on_as_if_nothing_had_been(spark, tmp_path):
-    world = world_of("algorithm 1")
-    expected, learners = write_world(world, "algorithm 1", tmp_path)
-    deciding_process.killed_in(deciding_process.start(tmp_path, "algorithm 1", 7), tmp_path, batch=2)
-    assert max(deciding_process.logged(tmp_path, "offsets")) > max(
-        deciding_process.logged(tmp_path, "commits")
-    )
-    run(answers(spark, tmp_path, "algorithm 1", groups=7, checkpoint=f"{tmp_path}/checkpoint"), tmp_path)
+def killed_and_finished(spark, tmp_path, kind, groups, kills):
+    """A world whose query is killed in these batches, so long after their begin, and then goes on here."""
+    world = world_of(kind, batches=5)
+    expected, learners = write_world(world, kind, tmp_path)
+    for batch, wait in kills.items():
+        process = deciding_process.start(
+            tmp_path, kind, groups, partitions=groups if kind == "process" else 2
+        )
+        deciding_process.killed_in(process, tmp_path, batch, wait)
+        begun, committed = (deciding_process.logged(tmp_path, name) for name in ("offsets", "commits"))
+        assert max(begun) > max(committed, default=-1)
+    run(answers(spark, tmp_path, kind, groups=groups, checkpoint=f"{tmp_path}/checkpoint"), tmp_path)
     assert said(answered(spark, tmp_path, world)) == said(expected)
     assert same(exported(spark, f"{tmp_path}/checkpoint"), learners)
+
+
+def test_a_killed_query_goes_on_as_if_nothing_had_been(spark, tmp_path):
+    killed_and_finished(spark, tmp_path, "algorithm 1", 7, {2: 0.0})
 
 
 def moved(spark, tmp_path, kind, groups):
@@ -275,16 +281,14 @@ def test_a_snapshot_predicts_on_its_own(spark, table):
 @pytest.mark.slow
 @pytest.mark.parametrize("groups", [1, 7, 64])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_number_of_groups_is_one_machine_through_kills(spark, tmp_path, kind, groups):
-    """Three kills -9 with offsets ahead of commits; a group of a process is a partition of Spark's."""
-    world = world_of(kind, rows=600, batches=5)
-    expected, learners = write_world(world, kind, tmp_path)
-    for batch, wait in ((1, 0.0), (3, 0.1), (4, 0.3)):
-        process = deciding_process.start(tmp_path, kind, groups, partitions=groups)
-        deciding_process.killed_in(process, tmp_path, batch, wait)
-    deciding_process.finished(deciding_process.start(tmp_path, kind, groups, partitions=groups), tmp_path)
-    assert said(answered(spark, tmp_path, world)) == said(expected)
-    assert same(exported(spark, f"{tmp_path}/checkpoint"), learners)
+def test_every_number_of_groups_is_one_machine(spark, tmp_path, kind, groups):
+    """Through a kill -9 in each case; the groups of a process are as many partitions of Spark's."""
+    killed_and_finished(spark, tmp_path, kind, groups, {2: 0.0})
+
+
+@pytest.mark.slow
+def test_several_kills_in_a_row_change_nothing(spark, tmp_path):
+    killed_and_finished(spark, tmp_path, "algorithm 1", 7, {1: 0.0, 3: 0.1, 4: 0.3})
 
 
 @pytest.mark.slow

@@ -1,11 +1,8 @@
 """A group's rows as pandas frames, as an engine's workers get them; and keys that are carried elsewhere."""
 
 import numpy as np
-import pytest
-
-pytest.importorskip("pandas")
-
 import pandas as pd
+import pytest
 
 from breakeven import Labeller, Learner, Threshold, TypeMeans, Value
 from breakeven.engines import ArrivalRows, GroupSetup, LabelRows, fold, open_group

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from breakeven import Learner, algorithm1
 from breakeven_research.bench.fleets import KEYS_TO_ROWS, LARGEST_ID, MOST_BYTES, TYPES_OF_A_KEY, keyed_rows
 from breakeven_research.bench.results import Measurement, NotMeasured, Result, Sizes, peer
 from breakeven_research.bench.timing import timing
@@ -181,10 +182,10 @@ def _batches(
     return seconds
 
 
-def _decided(arrivals: Any, labels: Any, **more: Any) -> Any:
+def _decided(arrivals: Any, labels: Any, config: Learner | None = None, **more: Any) -> Any:
     from breakeven.engines.spark import decide_stream
 
-    return decide_stream(arrivals, learner(), **NAMES, labels=labels, groups=GROUPS, **more)  # type: ignore[arg-type]
+    return decide_stream(arrivals, config or learner(), **NAMES, labels=labels, groups=GROUPS, **more)  # type: ignore[arg-type]
 
 
 def _counted(arrivals: Any, labels: Any, narrow: bool = False) -> Any:
@@ -267,7 +268,8 @@ def state_bytes(spark: Spark, folder: Path, keys: int, *, text: bool, windows: b
     told = pd.DataFrame({"clinic": key, "visit": named[0], "y": random.normal(size=len(key))})
     written, size = Written(frames, [told[:0], told]), 100_000 if windows else 0
     arrivals, labels = _streams(spark, folder, "string" if text else "bigint")
-    stream = _decided(arrivals, labels, told_window=size, early_window=size)
+    asking = algorithm1(label_cost=0.1, noise_std=0.3)  # who asks about every arrival here
+    stream = _decided(arrivals, labels, asking, told_window=size, early_window=size)
     options = {"path": str(folder / "out"), "checkpointLocation": str(folder / "checkpoint")}
     running = stream.writeStream.format("parquet").options(**options).start()
     try:

@@ -15,7 +15,7 @@ from breakeven.service.pages.rendering import Page, Visit
 
 
 class ShownField(Struct, frozen=True):
-    """A field of a type, or a parameter of a call: its name, what it may be, and what it is if left out."""
+    """A field of a type, or of a query: its name, what it may be, and what it is if left out."""
 
     name: str
     words: Markup
@@ -26,7 +26,7 @@ class ShownType(Struct, frozen=True):
     """A type of the document."""
 
     name: str
-    words: str
+    words: Markup
     fields: list[ShownField]
 
 
@@ -36,7 +36,7 @@ class ShownCall(Struct, frozen=True):
     id: str
     method: str
     path: str
-    summary: str
+    summary: Markup
     role: str
     parameters: list[ShownField]
     body: Markup
@@ -59,14 +59,15 @@ def described() -> tuple[list[ShownCall], list[ShownType]]:
         for method, one in methods.items()
     ]
     schemas = sorted(found["components"]["schemas"].items())
-    return calls, [ShownType(name, one.get("description", ""), _fields(one)) for name, one in schemas]
+    return calls, [ShownType(name, _prose(one.get("description", "")), _fields(one)) for name, one in schemas]
 
 
 def _call(path: str, method: str, one: dict[str, Any]) -> ShownCall:
     role = one.get("description", "Role: anybody.").removeprefix("Role: ").rstrip(".")
     parameters = [
-        ShownField(p["name"], _words(p["schema"]), "" if p["required"] else _default(p["schema"]))
+        ShownField(p["name"], _words(p["schema"]), _default(p["schema"]))
         for p in one.get("parameters", ())
+        if p["in"] == "query"  # those of the path are in the path
     ]
     body = one.get("requestBody", {})
     words = _content(body.get("content", {}))
@@ -77,7 +78,20 @@ def _call(path: str, method: str, one: dict[str, Any]) -> ShownCall:
         for status, said in one["responses"].items()
     ]
     id = one["operationId"]
-    return ShownCall(id, method.upper(), path, one["summary"], role, parameters, words, answers)
+    return ShownCall(id, method.upper(), path, _prose(one["summary"]), role, parameters, words, answers)
+
+
+def _prose(words: str) -> Markup:
+    """Words in which names stand between backticks.
+
+    >>> _prose("`y` < 1")
+    Markup('<code>y</code> &lt; 1')
+    """
+    parts = (
+        Markup("<code>{}</code>").format(one) if place % 2 else escape(one)
+        for place, one in enumerate(words.split("`"))
+    )
+    return Markup("").join(parts)
 
 
 def _content(content: dict[str, Any]) -> Markup:
