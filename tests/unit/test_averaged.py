@@ -294,7 +294,7 @@ def test_a_labeller_may_be_as_good_as_exact(noise_std):
     labellers = {"nurse": Labeller(1.0, 1.0), "lab": Labeller(1.0, 1e-9)}
     one = Learner(Averaged(1, noise_std), Always(), labellers=labellers)
     points = np.repeat(np.random.default_rng(0).uniform(-2.0, 2.0, (20, 1)), 2, axis=0)
-    one.learn(points[0], 1000.0 * float(np.sin(points[0, 0])), labeller="nurse")  # others are relative to that
+    one.learn([0.0], 0.0, labeller="nurse")  # the noise that others are relative to
     for x in points:
         one.tell(one.decide(x).id, 1000.0 * float(np.sin(x[0])), labeller="lab")
     for x in points[:10]:
