@@ -115,6 +115,8 @@ def test_rows_are_read_by_their_columns(served):
         (b'{"row": "a", "id": 3}', 400),
         (b"\xff\xfe", 400),
         (b'{"row": "a", "id": ""}', 422),
+        (b'{"row": "a", "id": "b\\u0000"}', 422),  # which no database holds
+        (b'[{"row": "a", "id": "a"}, {"row": "a", "id": "b\\u0000"}]', 422),
         (b'{"row": "a", "cost": -1}', 422),
         (b'{"row": {"a": 1}}', 422),
         (b'{"row": "a", "id": "' + b"x" * 2000 + b'"}', 422),

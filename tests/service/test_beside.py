@@ -8,6 +8,7 @@ import time
 import pytest
 
 from breakeven.folding import fold_stream
+from breakeven.service import beside
 from breakeven.service.beside import (
     FITTER,
     FitRunner,
@@ -145,6 +146,18 @@ def test_a_snapshot_of_before_an_erasure_is_not_kept(served):
     served.run(runner.make(live, _Progress(0)))
     runner.process.end()
     assert served.store.snapshot_numbers(live.number) == []
+
+
+def test_a_snapshot_that_went_with_an_erasure_is_made_anew(served, monkeypatch):
+    monkeypatch.setattr(beside, "LEAST_REPLAY", 0.0)
+    with_arrivals(served, 1000)
+    live, runner = served.live(), SnapshotRunner()
+    served.run(runner.look(live))
+    served("POST", "erase", {"ids": ["a7"]})
+    assert served.store.snapshot_numbers(live.number) == []
+    served.run(runner.look(live))
+    runner.process.end()
+    assert served.store.snapshot_numbers(live.number) == [live.written]
 
 
 def test_snapshots_aim_at_a_second_of_folding_or_a_part_of_the_log():

@@ -398,8 +398,9 @@ def test_who_administers_one_stream_makes_no_tokens_and_no_streams(pages, clock)
 
 def test_the_first_token_must_administer(clinic):
     clinic.client._transport.app = make_app(clinic.service, page_routes(clinic.service))
-    text = clinic("POST", "/tokens", data={"name": "ann", "role_label": "1"}, headers=OWN, status=422).text
-    assert "expected administer for the first token" in text
+    for rights in ({"role_label": "1"}, {"role_administer": "1", "streams": "clinic"}):
+        text = clinic("POST", "/tokens", data={"name": "ann"} | rights, headers=OWN, status=422).text
+        assert "first token: expected one that administers all streams" in text
 
 
 # -- history and the board -----------------------------------------------------------------------------

@@ -16,8 +16,9 @@ from breakeven.rows.bills import SUMMARY_FILE
 from breakeven.service.live_stream import LiveStream
 from breakeven.service.server import ServeSettings, add_bills, check_bind, read_settings
 from breakeven.service.setting_up import create, create_from_bill
-from breakeven.store import LogEntry, open_store
+from breakeven.store import LogEntry, StoreFailed, open_store
 from breakeven.store.port import mark_of
+from breakeven.testing.memory_store import MemoryStore
 from breakeven.values import Erased
 from breakeven.wire import to_msgpack
 from breakeven.wire.stream_setup import StreamConfig
@@ -143,6 +144,17 @@ def test_a_removed_stream_leaves_no_byte(clinic, tmp_path):
     assert clinic("POST", "arrivals", {"row": "flu", "id": "Anna-Karenina"})["entry"] == 2
 
 
+def test_a_stream_that_cannot_be_removed_stays(serving):
+    store = MemoryStore()
+    with serving(store) as served:
+        served("PUT", "", TYPES, status=201)
+        store.failure = StoreFailed("disk: full")
+        served("DELETE", "", params={"erase": "true"}, status=503)
+        store.failure = None
+        served("POST", "arrivals", {"row": "flu", "id": "a"})
+        served("DELETE", "", params={"erase": "true"}, status=204)
+
+
 def test_somebody_is_erased_and_the_rest_stays(clinic, tmp_path):
     for id in ("Anna-Karenina", "Ben"):
         clinic("POST", "arrivals", {"row": "flu", "id": id})
@@ -209,6 +221,19 @@ def test_what_died_between_erasing_and_compacting_is_compacted_at_the_start(serv
         clinic("GET", "arrivals/Anna-Karenina", status=410)
         for file in tmp_path.iterdir():
             assert b"Karenina" not in file.read_bytes()
+
+
+def test_a_disk_without_room_to_compact_stops_no_start(serving, monkeypatch, caplog):
+    def full():
+        raise StoreFailed("disk: full")
+
+    store = MemoryStore()
+    store.uncompacted = True
+    monkeypatch.setattr(store, "compact", full)
+    with serving(store) as served:
+        served("PUT", "", TYPES, status=201)
+        assert store.uncompacted
+    assert "what was erased may still be in the files of the store: disk: full" in caplog.text
 
 
 def test_several_are_erased_at_once_or_none(clinic, monkeypatch):
@@ -323,6 +348,7 @@ def test_labels_that_cannot_be_read_change_nothing(clinic, media, content, statu
 def test_a_history_is_learnt_whole_or_not_at_all(clinic):
     lines = [{"row": "flu", "y": 38.0}, {"row": "flu", "y": 39.0, "id": "old"}]
     assert clinic("POST", "history", lines) == {"learnt": 2, "entry": 3}
+    clinic("POST", "history", [{"row": "flu", "y": 1}, {"row": "flu", "y": 1, "id": "a\0"}], status=422)
     problem = clinic("POST", "history", [{"row": "flu", "y": 1}, {"row": "flu", "y": "x"}], status=422)
     assert problem["detail"].startswith("line 2: ")
     clinic("POST", "history", [{"row": "flu", "y": 1}, {"row": "cold", "y": 1, "id": "old"}], status=409)
@@ -346,6 +372,8 @@ def test_the_log_comes_in_pages_as_lines_and_as_csv(clinic, clock):
     assert [one["seq"] for one in chosen] == [1]
     times = {"from": "2023-11-14T22:13:25Z", "to": "2023-11-14T22:13:27Z"}
     assert [one["seq"] for one in clinic("GET", "entries", params=times)["entries"]] == [7, 8]
+    times = {"from": "0001-01-01T00:00:00", "to": "2023-11-14T22:13:21"}  # in UTC, as no zone is said
+    assert [one["seq"] for one in clinic("GET", "entries", params=times)["entries"]] == [1, 2]
     lines = clinic("GET", "entries", headers={"accept": "application/x-ndjson"}).text.splitlines()
     assert [json.loads(line)["seq"] for line in lines] == list(range(1, 14))
     rows = list(csv.DictReader(io.StringIO(clinic("GET", "entries", headers={"accept": "text/csv"}).text)))

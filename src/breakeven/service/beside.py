@@ -282,10 +282,14 @@ def fold_to(address: str, name: str, seq: int) -> FoldedSnapshot:
 
 
 class _Progress(Struct):
-    """Of one stream: the entry of its last snapshot, and how long folding an entry takes, if known."""
+    """Of one stream: the entry of its last snapshot, and how long folding an entry takes, if known.
+
+    `rewrites` says of which log that is: where something is erased, all snapshots go.
+    """
 
     seq: int
     pace: float | None = None
+    rewrites: int = 0
 
     def due_at(self, written: int) -> float:
         """The number of entries after the last snapshot at which the next one is due."""
@@ -320,6 +324,9 @@ class SnapshotRunner(Repeating):
         if progress is None:
             numbers = await asyncio.to_thread(live.store.snapshot_numbers, live.number)
             progress = self._progress[live.number] = _Progress(numbers[-1] if numbers else 0)
+            progress.rewrites = live.rewrites
+        elif progress.rewrites != live.rewrites:
+            progress.seq, progress.rewrites = 0, live.rewrites
         if live.written - progress.seq >= progress.due_at(live.written):
             await self.make(live, progress)
 
@@ -333,7 +340,6 @@ class SnapshotRunner(Repeating):
             progress.pace = made.seconds / made.entries
         async with live.keeping:
             if live.rewrites != rewrites:  # something was erased meanwhile, which must not come back
-                progress.seq = 0
                 return
             if sha256(made.body).digest() != checksum:
                 live.mismatch = f"after entry {seq} its log leads to another state than the one in memory"

@@ -28,7 +28,7 @@ from breakeven.service.desk import Desk
 from breakeven.service.seen_ids import SeenIds
 from breakeven.service.setting_up import columns_of, config_now
 from breakeven.store import LogEntry, Store, StoredStream, Writer
-from breakeven.store.port import ARRIVAL, mark_of
+from breakeven.store.port import ARRIVAL, check_name, mark_of
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
 from breakeven.wire.lossless import EVENT_WRITER
 from breakeven.wire.stream_setup import StreamConfig, StreamState
@@ -503,6 +503,13 @@ class LiveStream:
             f"stream {self.name!r}: expected at most {limit - open:,} arrivals at once, as {open:,} requests "
             f"are open and at most {limit:,} may be, got {coming:,}; send fewer at once"
         )
+
+    def check_new(self, *ids: str) -> None:
+        """Raise where an id cannot be taken: no store can hold it, or it was erased."""
+        if "\0" in "".join(ids):
+            for id in ids:
+                check_name("id", id)
+        self.check_not_erased(*ids)
 
     def check_not_erased(self, *ids: str) -> None:
         """Raise where all that was about an id was erased: it is not taken again."""

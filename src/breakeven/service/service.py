@@ -5,11 +5,12 @@ that are not read yet say so.
 """
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from breakeven.errors import DuplicateId
-from breakeven.errors.storing import UnknownStream
+from breakeven.errors import BreakevenError, DuplicateId
+from breakeven.errors.storing import StoreError, UnknownStream
 from breakeven.service.access import CallRates, Entrance, People, ProxyLogIn, Sessions, Tokens
 from breakeven.service.access.callers import Feeds
 from breakeven.service.beside import Beside, Deadlines, FitRunner, SnapshotRunner
@@ -18,6 +19,8 @@ from breakeven.service.live_stream import LiveStream
 from breakeven.service.setting_up import config_now, create, create_from, first_config
 from breakeven.store import Store, StoredStream, Writer
 from breakeven.wire.stream_setup import SnapshotCall, StreamConfig
+
+logger = logging.getLogger(__name__)
 
 THREADS = 4  # for what takes long; each stream uses one at a time
 
@@ -54,14 +57,21 @@ class Service:
     async def start(self) -> None:
         """Begin to serve; streams are read meanwhile."""
         loop = asyncio.get_running_loop()
-        if await asyncio.to_thread(lambda: self.store.uncompacted):  # the service died over it
-            await asyncio.to_thread(self.store.compact)
+        await asyncio.to_thread(self._compact_what_was_left)
         self._writer = Writer(self.store, loop.call_soon_threadsafe)
         for stored in self.store.streams():
             self._enter(stored)
         self._reading = loop.create_task(self._read_all())
         for one in self.beside:
             await one.start(self)
+
+    def _compact_what_was_left(self) -> None:
+        """Leave no trace of what was erased before the service died; a disk without room stops nothing."""
+        if self.store.uncompacted:
+            try:
+                self.store.compact()
+            except StoreError as error:
+                logger.error("what was erased may still be in the files of the store: %s", error)
 
     async def _read_all(self) -> None:
         for live in list(self.streams.values()):
@@ -143,9 +153,15 @@ class Service:
         async with self._changing:
             live = self.stream(name)
             await live.barrier()
-            del self.streams[name]
             now = self.clock.now()
-            await asyncio.to_thread(lambda: self.store.drop_stream(live.number, now, by=by))
+            del self.streams[name]  # so nobody writes to it meanwhile
+            try:
+                await asyncio.to_thread(lambda: self.store.drop_stream(live.number, now, by=by))
+            except UnknownStream:  # removed by a call whose answer was lost
+                raise
+            except BreakevenError:
+                self.streams[name] = live
+                raise
             await asyncio.to_thread(self.store.compact)
 
 

@@ -138,7 +138,7 @@ class Store(Protocol):
         """Make a stream, with its first entries if given; a name that is taken is refused: `DuplicateId`."""
 
     def close_stream(self, stream: int, at: float, *, by: str) -> None:
-        """Say that a stream takes no more entries; those it has stay."""
+        """Say that a stream takes no more entries; those it has stay. Closed again, it stays as it was."""
 
     def drop_stream(self, stream: int, at: float, *, by: str) -> None:
         """Remove a stream with all its entries and snapshots; `compact` removes their traces."""

@@ -176,10 +176,11 @@ class SqlStore(SqlAccess):
 
     def close_stream(self, stream: int, at: float, *, by: str) -> None:
         """Say that a stream takes no more entries."""
+        sql = "UPDATE stream SET closed = ? WHERE number = ? AND closed IS NULL"
         with self._writing() as connection:
             name, at = self._name_of(connection, stream), expect.finite("at", at)
-            self._run(connection, "UPDATE stream SET closed = ? WHERE number = ?", at, stream)
-            self._note(connection, at, by, "close stream", name, "")
+            if self._run(connection, sql, at, stream).rowcount:
+                self._note(connection, at, by, "close stream", name, "")
             self._lasts.pop(stream, None)
 
     def _name_of(self, connection: Any, stream: int) -> str:

@@ -81,9 +81,10 @@ class MemoryStore:
         """Say that a stream takes no more entries."""
         with self._turn:
             self._fail()
-            closed = replace(self._known(stream), closed=at)
-            self._note(at, by, "close stream", closed.name, "")
-            self._streams[stream] = closed
+            open = self._known(stream)
+            if open.closed is None:
+                self._note(at, by, "close stream", open.name, "")
+                self._streams[stream] = replace(open, closed=at)
 
     def drop_stream(self, stream: int, at: float, *, by: str) -> None:
         """Remove a stream with all its entries and snapshots."""

@@ -117,6 +117,8 @@ def a_closed_stream_takes_no_more(store: Store) -> None:
     """What it has stays."""
     stream = begun(store, 2)
     store.close_stream(stream, 7.25, by="root")
+    store.close_stream(stream, 9.5, by="ann")
+    assert [one.at for one in store.trail()] == [7.25]
     with refusing(WrongEvent, "which is closed"):
         store.append([entry(stream, 3)])
     assert store.stream("clinic").closed == 7.25

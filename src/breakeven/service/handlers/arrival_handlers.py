@@ -73,7 +73,7 @@ def decide_one(live: LiveStream, now: Folded, arrival: Arrival) -> tuple[Decisio
         if entry is not None:
             return again(learner, entry, point, cost, arrival.force), entry.seq
         if id is not None:
-            live.check_not_erased(id)
+            live.check_new(id)
         live.check_room(now)
     return learner.decide(point, cost=cost, id=id, force=arrival.force), None
 
@@ -91,7 +91,7 @@ def decide_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[
         return [(one, None) for one in learner.decide_many(points, costs=costs)]
     old = [id for id in live.seen.among(ids) if find(id) is None]
     past = live.store.find_many(live.number, old) if old else {}
-    live.check_not_erased(*ids)
+    live.check_new(*ids)
     if past:
         every_cost = costs or [None] * len(ids)
         return _some_again(live, now, list(zip(ids, points, every_cost, strict=True)), past)

@@ -143,7 +143,7 @@ async def history(call: Call) -> HistoryAnswer:
     lines: list[HistoryLine] = read_lines(call.body, HistoryLine, _history_of_csv)
 
     def work(now: Folded) -> int:
-        live.check_not_erased(*(one.id for one in lines if one.id is not None))
+        live.check_new(*(one.id for one in lines if one.id is not None))
         ready = []
         for place, one in enumerate(lines, 1):
             try:

@@ -6,6 +6,7 @@ id of an event is the number of that entry, so whoever comes back with `Last-Eve
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
+from datetime import UTC, datetime
 from itertools import islice
 
 import msgspec
@@ -59,8 +60,7 @@ def wanted_media(accepts: str) -> str:
 
 
 def _chosen(live: LiveStream, query: EntryQuery, after: int, upto: int) -> Iterator[LogEntry]:
-    since = None if query.since is None else query.since.timestamp()
-    until = None if query.until is None else query.until.timestamp()
+    since, until = _seconds(query.since), _seconds(query.until)
     for one in live.store.entries(live.number, after, upto):
         if (
             (query.kind is None or one.kind == query.kind)
@@ -69,6 +69,13 @@ def _chosen(live: LiveStream, query: EntryQuery, after: int, upto: int) -> Itera
             and (until is None or one.at < until)
         ):
             yield one
+
+
+def _seconds(time: datetime | None) -> float | None:
+    """A time in seconds since 1970; one that does not say where it is of is UTC."""
+    if time is None:
+        return None
+    return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp()
 
 
 async def _parts(lines: Iterator[bytes], head: bytes) -> AsyncGenerator[bytes, None]:

@@ -94,9 +94,11 @@ async def add_token(visit: Visit) -> Page:
         days = number(form, "days")
         expires = None if days is None else now + A_DAY * expect.positive("days", days)
         roles = [one for one in ROLES if flag(form, f"role_{one}")]
-        if "administer" not in roles and not await visit.service.entrance.token_needed():
-            raise InvalidInput("roles: expected administer for the first token, or nobody could make others")
         streams = form.get("streams", "").split() or None
+        if ("administer" not in roles or streams) and not await visit.service.entrance.token_needed():
+            raise InvalidInput(
+                "first token: expected one that administers all streams, or nobody could make others"
+            )
         word, kept = new_token(text(form, "name"), roles, streams, now, expires)
         await asyncio.to_thread(_keep, visit, kept)
     except BreakevenError as error:
