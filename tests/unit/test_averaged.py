@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from breakeven import Averaged, Learner, RandomSelect, Value
+from breakeven import Always, Averaged, Labeller, Learner, RandomSelect, Value
 from breakeven.beliefs.averaged import averaged as room
 from breakeven.errors import InvalidInput
 from breakeven.values.decision import QUANTILE_LEVELS
@@ -286,3 +286,29 @@ def test_a_known_noise_next_to_nothing_breaks_nothing(part, dim):
     assert np.abs(answers - labels[:10]).max() < 0.05
     low, high = one.predict(points[0]).interval()
     assert low < high
+
+
+@pytest.mark.parametrize("noise_std", [None, 1.0])
+def test_a_labeller_may_be_as_good_as_exact(noise_std):
+    """Noise that rounding hides in an inverse is taken to be what rounding leaves."""
+    labellers = {"nurse": Labeller(1.0, 1.0), "lab": Labeller(1.0, 1e-9)}
+    one = Learner(Averaged(1, noise_std), Always(), labellers=labellers)
+    points = np.repeat(np.random.default_rng(0).uniform(-2.0, 2.0, (20, 1)), 2, axis=0)
+    one.learn([0.0], 0.0, labeller="nurse")  # the noise that others are relative to
+    for x in points:
+        one.tell(one.decide(x).id, 1000.0 * float(np.sin(x[0])), labeller="lab")
+    for x in points[:10]:
+        found = one.predict(x)
+        assert found.mean == pytest.approx(1000.0 * np.sin(x[0]), abs=30.0)
+        assert 0.0 < found.std < 30.0
+
+
+def test_what_is_known_of_f_stays_open_where_labels_are_a_thousand_times_their_noise():
+    one = Learner(Averaged(1, noise_std=1.0), Always(), label_cost=1.0)
+    points = np.random.default_rng(0).uniform(-2.0, 2.0, (120, 1))
+    for x in points:
+        one.tell(one.decide(x).id, 1000.0 * float(np.sin(x[0])))
+    found = [one.predict(x) for x in points[:20]]
+    assert all(0.05 < each.std < 1.0 for each in found)
+    for x, each in zip(points, found, strict=False):
+        assert abs(each.mean - 1000.0 * np.sin(x[0])) < 4.0 * each.std

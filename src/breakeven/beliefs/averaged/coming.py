@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from breakeven.beliefs.averaged.mixture import Places
-from breakeven.beliefs.averaged.posterior import Look, Posterior
+from breakeven.beliefs.averaged.posterior import LEAST_OWN_NOISE, Look, Posterior
 from breakeven.errors.expect import Array
 
 LEAST_STD = 1e-300  # where nothing is unsure, nothing is saved
@@ -138,7 +138,8 @@ class Narrowing:
         self._reached = np.stack([look.reached for look in looks], axis=1)
         self._open = np.stack([look.open for look in looks], axis=1)
         joint = np.stack([self._covariance(look) for look in looks], axis=2)
-        joint += posterior.kernels.noise[:, None, None] * np.diag(ratios)
+        noise = np.maximum(np.multiply.outer(posterior.kernels.noise, ratios), LEAST_OWN_NOISE)
+        np.einsum("mqq->mq", joint)[:] += noise
         self._inverse = np.linalg.inv(joint)
         self._reach = np.stack([coming.reach(look, posterior) for look in looks], axis=1)
         solved = np.matmul(self._inverse, self._reach)

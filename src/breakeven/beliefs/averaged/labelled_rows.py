@@ -36,6 +36,7 @@ from breakeven.values import Grounds, Prediction, View
 ROUGHEST = Matern(2.5)  # what the paper's threshold takes f to be like
 MOST_KEPT = 48  # arrivals that stand for those to come: more say nothing more
 FITTED_EACH = 8  # labels up to which every label leads to a fit
+LEAST_RATIO = 1e-4  # of noise variances: labels more exact than that are lost in the rounding of an inverse
 RENEWED = 1.05  # growth of the time after which the arrivals kept are looked at anew
 
 
@@ -192,10 +193,10 @@ class LabelledRows(NumberRows):
             self._reference = noise_std
 
     def _ratio(self, noise_std: float | None) -> float:
-        """The noise variance of a label relative to the usual one."""
+        """The noise variance of a label relative to the usual one; a hundredth of its std counts as exact."""
         if noise_std is None or self._reference is None:
             return 1.0
-        return (noise_std / self._reference) ** 2
+        return max((noise_std / self._reference) ** 2, LEAST_RATIO)
 
     def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
         """An awaited label came, perhaps from another labeller than was asked."""

@@ -42,7 +42,7 @@ FEWEST_DEGREES = 2.0  # a Student t of fewer has no expected error to speak of
 LUCK = 2.0  # errors of a constant that are added to those of every member
 TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent
 ABOVE_ZERO = 1e-300
-LEAST_KNOWN_NOISE = 1e-7  # of the variance of f: less is lost in the rounding of an inverse
+LEAST_OWN_NOISE = 1e-6  # of a label, over the amplitude of f: less is lost in the rounding of an inverse
 FACTORED = 100_000  # entries of covariances that are factored together
 HALVED_FROM = 200  # labels from which reading only half of an inverse is faster
 LEAST_SCALE = 0.5  # of a part of the labels, over that of all: a few that happen to be equal prove nothing
@@ -131,7 +131,7 @@ class Posterior:
         self.amplitudes: Array | None = None
         if known is not None:
             self.amplitudes = known.amplitudes(members)
-            self.kernels.noise = np.maximum((known.noise_std / self.amplitudes) ** 2, LEAST_KNOWN_NOISE)
+            self.kernels.noise = np.maximum((known.noise_std / self.amplitudes) ** 2, LEAST_OWN_NOISE)
         self.prior = np.array([log_prior(member) for member in members])
         self._spent = np.array([frame.spent[member.axes] for member in members])
         self.places, self.ratios = places, ratios
@@ -146,7 +146,9 @@ class Posterior:
     def _covariances(self, among: Array, which: Places) -> Array:
         """Those of the labels for some of the members, on and below the diagonal."""
         K: Array = among[self.kernels.kind[which]]
-        np.einsum("mii->mi", K)[:] += self.kernels.noise[which, None] * self.ratios
+        np.einsum("mii->mi", K)[:] += np.maximum(
+            self.kernels.noise[which, None] * self.ratios, LEAST_OWN_NOISE
+        )
         return K
 
     @property
@@ -156,9 +158,10 @@ class Posterior:
 
     def pivot(self, look: Look, ratio: float) -> Array:
         """The variance of a label at a point just looked at, before the mean is counted."""
-        pivot = self.kernels.at(look.place) + ratio * self.kernels.noise
+        noise = np.maximum(ratio * self.kernels.noise, LEAST_OWN_NOISE)
+        pivot = self.kernels.at(look.place) + noise
         pivot -= np.einsum("mi,mi->m", look.k, look.reached)
-        return np.maximum(pivot, ratio * self.kernels.noise)  # but for rounding it never is below
+        return np.maximum(pivot, noise)  # but for rounding it never is below
 
     def grow(self, look: Look, ratio: float) -> None:
         """One more label at a point just looked at, of this noise relative to others."""
@@ -188,9 +191,9 @@ class Posterior:
         quadratic = np.einsum("tmi,ti->tm", self.pulls, targets)
         self.degrees = self._freedom(count)
         self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / self.degrees)  # ŝ
-        diagonal = diagonal - self.ones**2 / self.certain[:, None]
-        left_out = targets[:, None, :] - self.pulls / np.maximum(diagonal, ABOVE_ZERO)
         if self.amplitudes is None:
+            diagonal = diagonal - self.ones**2 / self.certain[:, None]
+            left_out = targets[:, None, :] - self.pulls / np.maximum(diagonal, ABOVE_ZERO)
             self._weigh(self._scores(y, left_out))
         else:
             self.degrees = np.full(len(self.members), inf)
