@@ -118,6 +118,24 @@ def test_early_labels_are_kept_in_bounds():
         assert open_group(setup, state).learners()[1].belief.labels <= 2
 
 
+def test_an_early_label_may_be_taken_back_before_its_arrival(setup):
+    early, gone = (
+        LabelRows(["n"] * 3, [1, 2, 1], [5.0, 6.0, 5.0]),
+        LabelRows(["n"] * 2, [1, 1], [0.0] * 2, [True] * 2),
+    )
+    state, _, counts = fold(setup, None, labels=early)
+    assert (counts.early, counts.again) == (2, 1)
+    state, _, counts = fold(setup, state, labels=gone)
+    assert counts.withdrawn == 1
+    state, _, _ = fold(setup, state, ArrivalRows(["n"] * 2, [1, 2], ["flu", "cold"], [1, 2]))
+    learner = open_group(setup, state).learners()["n"]
+    assert list(learner.awaited) == ["1"]
+    assert learner.predict("cold").mean == 6.0
+    state, _, counts = fold(setup, state, labels=LabelRows(["n"], [1], [7.0]))
+    assert counts.told == 1
+    assert open_group(setup, state).learners()["n"].predict("flu").mean == 7.0
+
+
 def test_an_early_label_that_cannot_be_right_is_counted_and_holds_nothing_up():
     setup = GroupSetup.of(Learner(TypeShares(), Always(), label_cost=0.5))
     state, _, counts = fold(setup, None, labels=LabelRows([1, 1], [1, 2], [0.3, 1.0]))
