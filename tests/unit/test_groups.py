@@ -118,6 +118,20 @@ def test_early_labels_are_kept_in_bounds():
         assert open_group(setup, state).learners()[1].belief.labels <= 2
 
 
+def test_how_much_is_remembered_may_change(setup):
+    """Of what is too much the last is kept."""
+    names = ["n"] * 4
+    state, _, _ = fold(setup, None, labels=LabelRows(names, [1, 2, 3, 4], [1.0, 2.0, 3.0, 4.0]))
+    state, _, counts = fold(
+        setup._replace(early_window=2), state, labels=LabelRows(["n"] * 2, [5, 4], [5.0, 4.0])
+    )
+    assert (counts.early, counts.again) == (1, 1)
+    state, _, _ = fold(
+        setup, state, ArrivalRows(["n"] * 5, [1, 2, 3, 4, 5], ["a", "b", "c", "d", "e"], list(range(5)))
+    )
+    assert list(open_group(setup, state).learners()["n"].awaited) == ["1", "2", "3"]
+
+
 def test_an_early_label_may_be_taken_back_before_its_arrival(setup):
     early, gone = (
         LabelRows(["n"] * 3, [1, 2, 1], [5.0, 6.0, 5.0]),

@@ -412,10 +412,19 @@ class Fleet:
         return dump(self.state)
 
     @classmethod
-    def load(cls, blob: bytes) -> "Fleet":
-        """A fleet from what `dump` gave; damaged bytes, and what this version does not know, are refused."""
-        config, (told_window, early_window), fill = read(blob)
-        fleet = cls(config, told_window=told_window, early_window=early_window)
+    def load(
+        cls, blob: bytes, *, told_window: int | None = None, early_window: int | None = None
+    ) -> "Fleet":
+        """A fleet from what `dump` gave; damaged bytes, and what this version does not know, are refused.
+
+        Windows are those it had, unless others are given; of labels that are too many, the last are kept.
+        """
+        config, (told, early), fill = read(blob)
+        fleet = cls(
+            config,
+            told_window=told if told_window is None else told_window,
+            early_window=early if early_window is None else early_window,
+        )
         fill(fleet.state)
         return fleet
 
