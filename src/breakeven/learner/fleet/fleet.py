@@ -412,9 +412,7 @@ class Fleet:
         return dump(self.state)
 
     @classmethod
-    def load(
-        cls, blob: bytes, *, told_window: int | None = None, early_window: int | None = None
-    ) -> "Fleet":
+    def load(cls, blob: bytes, *, told_window: int | None = None, early_window: int | None = None) -> "Fleet":
         """A fleet from what `dump` gave; damaged bytes, and what this version does not know, are refused.
 
         Windows are those it had, unless others are given; of labels that are too many, the last are kept.
