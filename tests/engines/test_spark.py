@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+import pandas as pd
 import pytest
 
 from breakeven import Learner
@@ -22,6 +23,7 @@ from tests.engines.local_spark import (
     run,
     streams,
     world_of,
+    write_file,
     write_world,
 )
 from tests.oracle.group_worlds import LEARNERS, kept, said
@@ -148,6 +150,19 @@ def test_a_query_that_goes_on_in_another_make_stops_and_loses_nothing(spark, beg
         run(answers(spark, folder, "algorithm 1", groups=2), folder)
     later.unlink()
     assert same(exported(spark, f"{folder}/checkpoint"), before)
+
+
+def test_keys_whose_early_labels_were_taken_back_are_no_learners(spark, tmp_path):
+    """Most states of this checkpoint have no key left, so that what keys are is not in the first of them."""
+    world = world_of("warm-up", rows=2, batches=1)
+    arrivals = pd.DataFrame({"visit": ["1"], "clinic": "open", "kind": 7, "order": 1, "cost": 0.5})
+    labels = pd.DataFrame({"clinic": [f"key {i}" for i in range(12)], "visit": "1", "y": 2.0})
+    for batch, gone in enumerate((False, True)):
+        write_file(tmp_path / "arrivals", batch, arrivals.assign(visit=str(batch), order=batch), like=world)
+        write_file(tmp_path / "labels", batch, labels.assign(withdrawn=gone), like=world)
+    query = run(answers(spark, tmp_path, "warm-up", groups=1), tmp_path)
+    assert (counted(query)["early"], counted(query)["withdrawn"]) == (12, 12)
+    assert {key: one.rounds for key, one in exported(spark, f"{tmp_path}/checkpoint").items()} == {"open": 2}
 
 
 def test_what_is_no_checkpoint_is_refused(spark, begun, tmp_path):

@@ -61,6 +61,7 @@ class OneForEachKey:
             learner.tell(str(id), y)
 
     def withdraw(self, key, id, charged):
+        self.early.pop((key, id), None)
         learner = self.learners.get(key)
         entry = learner and learner.state.book.find(str(id))
         if entry is None or not entry.decision.wants_label:

@@ -149,9 +149,9 @@ def one_machine(world, make):
         for i, gone in sorted(found, key=lambda one: (one[1], world.keys[one[0]], world.ids[one[0]])):
             key, id = world.keys[i], str(world.ids[i])
             entry = learners[key].state.book.find(id) if key in learners else None
-            if entry is None and not gone:
-                early.setdefault((key, id), world.ys[i])
-            elif entry is not None and entry.decision.wants_label:
+            if entry is None:
+                early.pop((key, id), None) if gone else early.setdefault((key, id), world.ys[i])
+            elif entry.decision.wants_label:
                 learners[key].withdraw(id) if gone else learners[key].tell(id, world.ys[i])
         rows, _ = world.arrivals(batch)
         for i in rows:

@@ -8,6 +8,7 @@ import pytest
 from breakeven import Learner
 from breakeven.errors.serving import NotReady
 from breakeven.folding import fold_stream
+from breakeven.service import live_stream
 from breakeven.store import StoreFailed
 from breakeven.testing import MemoryStore
 from tests.service.samples import ALL_WANTED, PATIENTS, TYPES
@@ -191,6 +192,22 @@ def test_a_write_that_fails_is_answered_503_and_the_stream_is_read_anew(serving)
         assert served.live().state == "ready"
         assert served.live().ready.learner.rounds == 1
         assert served("POST", "arrivals", {"row": "flu", "id": "b"})["entry"] == 3
+
+
+@pytest.mark.parametrize(
+    "body", [{"row": "flu", "id": "b"}, [{"row": "flu", "id": f"b{i}"} for i in range(60)]]
+)
+def test_nothing_is_kept_of_what_cannot_be_put_into_the_log(clinic, body, monkeypatch):
+    class Broken:
+        def encode(self, event):
+            raise TypeError("no bytes for this")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(live_stream, "EVENT_WRITER", Broken())
+        clinic("POST", "arrivals", body, status=500)
+    clinic.run(clinic.live().settled())
+    assert clinic("POST", "arrivals", {"row": "flu", "id": "c"})["entry"] == 2
+    assert [one.id for one in clinic.store.entries(clinic.live().number)] == [None, "c"]
 
 
 def test_work_that_outlives_a_failed_write_is_not_kept(serving, monkeypatch):

@@ -148,6 +148,17 @@ def test_a_snapshot_of_before_an_erasure_is_not_kept(served):
     assert served.store.snapshot_numbers(live.number) == []
 
 
+def test_a_snapshot_that_was_lost_is_said_and_not_tried_again_at_once(served, caplog):
+    with_arrivals(served, 1000)
+    live, runner = served.live(), SnapshotRunner()
+    runner.process.end()
+    served.run(runner.look(live))
+    assert "stream 'clinic': the snapshot after entry 1001 was lost (" in caplog.text
+    caplog.clear()
+    served.run(runner.look(live))
+    assert caplog.text == ""
+
+
 def test_a_snapshot_that_went_with_an_erasure_is_made_anew(served, monkeypatch):
     monkeypatch.setattr(beside, "LEAST_REPLAY", 0.0)
     with_arrivals(served, 1000)

@@ -4,6 +4,7 @@ import pytest
 
 from breakeven.service.pages import board_page
 from breakeven.service.pages.board_page import StreamSeries, course_of, rate_of
+from breakeven.store import StoreFailed
 from tests.service.samples import ALL_WANTED
 
 
@@ -26,6 +27,24 @@ def course(served, series):
     live = served.live()
     now, ledger = live.ready, live.ready.learner.ledger
     return course_of(list(series.steps), ledger.label_spend, 60.0, len(now.desk), served.clock.now())
+
+
+def test_a_reading_that_failed_on_its_way_goes_on_and_counts_nothing_twice(busy, monkeypatch):
+    upto, entries = busy.live().written, busy.store.entries
+
+    def breaking(stream, after, upto):
+        yield from entries(stream, after, 12)
+        raise StoreFailed("disk: gone")
+
+    series = StreamSeries(busy.store, busy.live().number)
+    with monkeypatch.context() as patch:
+        patch.setattr(busy.store, "entries", breaking)
+        with pytest.raises(StoreFailed):
+            series.read(upto)
+    series.read(upto)
+    whole = StreamSeries(busy.store, busy.live().number)
+    whole.read(upto)
+    assert list(series.steps) == list(whole.steps)
 
 
 def test_the_course_of_a_whole_log_begins_at_nothing(busy):

@@ -118,6 +118,38 @@ def test_early_labels_are_kept_in_bounds():
         assert open_group(setup, state).learners()[1].belief.labels <= 2
 
 
+def test_how_much_is_remembered_may_change(setup):
+    """Of what is too much the last is kept."""
+    names = ["n"] * 4
+    state, _, _ = fold(setup, None, labels=LabelRows(names, [1, 2, 3, 4], [1.0, 2.0, 3.0, 4.0]))
+    state, _, counts = fold(
+        setup._replace(early_window=2), state, labels=LabelRows(["n"] * 2, [5, 4], [5.0, 4.0])
+    )
+    assert (counts.early, counts.again) == (1, 1)
+    state, _, _ = fold(
+        setup, state, ArrivalRows(["n"] * 5, [1, 2, 3, 4, 5], ["a", "b", "c", "d", "e"], list(range(5)))
+    )
+    assert list(open_group(setup, state).learners()["n"].awaited) == ["1", "2", "3"]
+
+
+def test_an_early_label_may_be_taken_back_before_its_arrival(setup):
+    early, gone = (
+        LabelRows(["n"] * 3, [1, 2, 1], [5.0, 6.0, 5.0]),
+        LabelRows(["n"] * 2, [1, 1], [0.0] * 2, [True] * 2),
+    )
+    state, _, counts = fold(setup, None, labels=early)
+    assert (counts.early, counts.again) == (2, 1)
+    state, _, counts = fold(setup, state, labels=gone)
+    assert counts.withdrawn == 1
+    state, _, _ = fold(setup, state, ArrivalRows(["n"] * 2, [1, 2], ["flu", "cold"], [1, 2]))
+    learner = open_group(setup, state).learners()["n"]
+    assert list(learner.awaited) == ["1"]
+    assert learner.predict("cold").mean == 6.0
+    state, _, counts = fold(setup, state, labels=LabelRows(["n"], [1], [7.0]))
+    assert counts.told == 1
+    assert open_group(setup, state).learners()["n"].predict("flu").mean == 7.0
+
+
 def test_an_early_label_that_cannot_be_right_is_counted_and_holds_nothing_up():
     setup = GroupSetup.of(Learner(TypeShares(), Always(), label_cost=0.5))
     state, _, counts = fold(setup, None, labels=LabelRows([1, 1], [1, 2], [0.3, 1.0]))

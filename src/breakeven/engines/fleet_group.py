@@ -29,7 +29,7 @@ class FleetGroup:
         if content is None or content.fleet is None:
             self.fleet = Fleet(setup.config, **windows)
         else:
-            self.fleet = Fleet.load(content.fleet)
+            self.fleet = Fleet.load(content.fleet, **windows)
             arrived = self.fleet.state.members["rounds"] > 0
             self._last = np.zeros(len(arrived), dtype=content.last_kind)
             self._last[arrived] = np.frombuffer(content.last, dtype="<" + content.last_kind)

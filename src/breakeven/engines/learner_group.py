@@ -128,12 +128,15 @@ class LearnerGroup:
         return "told"
 
     def _park(self, key: Any, id: Any, y: float, labeller: str | None) -> str:
-        before, _ = self._early.setdefault((key, str(id)), (y, labeller))
-        if before != y:
-            return "conflicting"
+        before = self._early.get((key, str(id)))
+        if before is not None:
+            return "again" if before[0] == y else "conflicting"
+        self._early[key, str(id)] = y, labeller
         return "early"
 
     def _withdraw(self, key: Any, id: str) -> int:
+        if self._early.pop((key, id), None) is not None:
+            return 1
         if key not in self._open and key not in self._blobs:
             return 0
         learner = self._kept(key).learner

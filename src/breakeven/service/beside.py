@@ -334,8 +334,12 @@ class SnapshotRunner(Repeating):
         """Have a snapshot made, compare it with what is in memory, and keep it."""
         rewrites = live.rewrites
         checksum, seq = await live.look("checksum", _checksum)
-        made = await self.process.run(fold_to, live.store.location, live.name, seq)
-        progress.seq = seq
+        progress.seq = seq  # also where it fails: then it is tried again when the next one is due
+        try:
+            made = await self.process.run(fold_to, live.store.location, live.name, seq)
+        except (WorkerLost, WorkFailed) as error:
+            logger.warning("stream %r: the snapshot after entry %d was lost (%s)", live.name, seq, error)
+            return
         if made.entries:
             progress.pace = made.seconds / made.entries
         async with live.keeping:

@@ -281,10 +281,10 @@ class LiveStream:
             folded = self.writable
             try:
                 result = self._timed(folded, verb, work, count)
+                entries, wait = self._keep(folded, by)
             except BaseException as error:
                 self._after_failure(folded, error)
                 raise
-            entries, wait = self._keep(folded, by)
         if wait is not None:
             await wait
         return result, entries
@@ -301,11 +301,11 @@ class LiveStream:
                     result = await self._in_thread(folded, verb, work, count)
                 else:
                     result = self._timed(folded, verb, work, count)
+                self._check_current(folded)
+                return result, *self._keep(folded, by)
             except BaseException as error:
                 self._after_failure(folded, error)
                 raise
-            self._check_current(folded)
-            return result, *self._keep(folded, by)
 
     async def look(self, verb: str, work: Callable[[Folded], Result], count: int = 1) -> tuple[Result, int]:
         """What `work` sees in the learner, once all of it is on disk; and the number of that entry."""

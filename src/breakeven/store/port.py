@@ -260,7 +260,8 @@ class Store(Protocol):
 
 def check_entries(entries: Iterable[LogEntry]) -> None:
     """Raise unless every field of every entry can be stored."""
-    by = kind = ""  # of the entry before: many have the same
+    by: str | None = None  # of the entry before: many have the same
+    kind: str | None = None
     for one in entries:
         if not (
             type(one.seq) is int

@@ -325,6 +325,9 @@ def what_cannot_be_stored_is_refused(store: Store) -> None:
     for bad in ("", "a\0b", "x" * 251, "\ud800"):
         with refusing(InvalidInput, "id: expected text"):
             store.append([arrival(stream, 1, bad)])
+    for by, kind in (("", "Told"), ("ann", "")):
+        with refusing(InvalidInput, "expected text"):
+            store.append([LogEntry(stream, 1, 0.0, by, kind, "a", b"")])
     assert store.find(stream, "a\0b") is None
     with refusing(InvalidInput, "at: expected a finite number"):
         store.append([LogEntry(stream, 1, float("nan"), "ann", "Told", None, b"")])

@@ -39,7 +39,8 @@ class PredictionAnswer(Struct, frozen=True, gc=False, omit_defaults=True):
 class DecisionAnswer(Struct, frozen=True, gc=False, omit_defaults=True):
     """The answer to an arrival: whether its label is wanted, what is predicted either way, and why.
 
-    `entry` is the number of its entry in the log; `repeated` says that it was answered before.
+    `entry` is the number of its entry in the log; `repeated` says that it was answered before. Then `entry`
+    is null, unless the answer had to be read from the log.
     """
 
     id: str

@@ -32,10 +32,10 @@ def export_learners(
     """
     setup = GroupSetup({}, rules=tuple(rules), beliefs=tuple(beliefs))
     states = _states(spark, checkpoint).select("state")
-    first = states.first()
-    if first is None:
+    all_kinds = (_keys_are(bytes(row[0]), setup) for row in states.toLocalIterator())
+    kind = next((one for one in all_kinds if one is not None), None)
+    if kind is None:
         raise InvalidInput(f"checkpoint: expected one with learners, got {checkpoint!r}, which has none")
-    kind = open_group(setup_in(bytes(first[0]), setup), bytes(first[0])).keys_are
 
     def step(frames: Iterator["Frame"]) -> Iterator["Frame"]:
         for frame in frames:
@@ -72,6 +72,11 @@ def import_learners(
     if (fault := table.mapInPandas(step, "fault string").first()) is not None:
         raise SnapshotError(f"folder: expected whole learners, got {fault[0]}")
     return spark.readStream.schema(table.schema).parquet(folder)
+
+
+def _keys_are(state: bytes, setup: GroupSetup) -> str | None:
+    """What the keys of a group are; None where all of its labels were taken back before their arrivals."""
+    return open_group(setup_in(state, setup), state).keys_are
 
 
 # -- checkpoints ---------------------------------------------------------------------------------------------

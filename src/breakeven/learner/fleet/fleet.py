@@ -26,7 +26,6 @@ from breakeven.learner.fleet.judging import Arrivals, Judging
 from breakeven.learner.fleet.passing import (
     CHARGED,
     FIT_MISSING,
-    NO_CELL,
     NOT_WITHDRAWN,
     PAID,
     PARTS_MISSING,
@@ -340,16 +339,20 @@ class Fleet:
         return LabelCounts(*counts.tolist())
 
     def withdraw(self, keys: Any, ids: Any, *, charged: bool = False) -> WithdrawnCounts:
-        """Labels will not come, or must go; `charged` says whether they are paid for all the same."""
+        """Labels will not come, or must go; `charged` says whether they are paid for all the same.
+
+        A label that is ahead of its arrival goes, too; then its arrival is awaited as any other.
+        """
         state, charged = self.state, expect.truth("charged", charged)
         given = state.keys.checked(keys), state.ids.checked(ids)
         _same_length("ids", len(given[1]), len(given[0]))
         key = state.members_of(state.keys.codes(given[0]))
         rows, labels = state.labels.find(key, state.ids.passing_codes(given[1])), state.labels.columns
-        done = again = 0
-        for member, row in zip(key.tolist(), rows.tolist(), strict=True):
-            if row < 0 or labels["cell"][row] == NO_CELL:
-                continue
+        early = state.labels.early(rows)
+        ahead, again = np.unique(rows[early]), 0
+        state.labels.drop(ahead)
+        done, known = len(ahead), (rows >= 0) & ~early
+        for member, row in zip(key[known].tolist(), rows[known].tolist(), strict=True):
             was = int(labels["withdrawn"][row])
             if was == NOT_WITHDRAWN or not isnan(labels["y"][row]):
                 self._withdraw(member, row, charged)
@@ -409,10 +412,17 @@ class Fleet:
         return dump(self.state)
 
     @classmethod
-    def load(cls, blob: bytes) -> "Fleet":
-        """A fleet from what `dump` gave; damaged bytes, and what this version does not know, are refused."""
-        config, (told_window, early_window), fill = read(blob)
-        fleet = cls(config, told_window=told_window, early_window=early_window)
+    def load(cls, blob: bytes, *, told_window: int | None = None, early_window: int | None = None) -> "Fleet":
+        """A fleet from what `dump` gave; damaged bytes, and what this version does not know, are refused.
+
+        Windows are those it had, unless others are given; of labels that are too many, the last are kept.
+        """
+        config, (told, early), fill = read(blob)
+        fleet = cls(
+            config,
+            told_window=told if told_window is None else told_window,
+            early_window=early if early_window is None else early_window,
+        )
         fill(fleet.state)
         return fleet
 

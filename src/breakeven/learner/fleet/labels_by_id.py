@@ -115,7 +115,7 @@ class LabelsById:
             spend.widen()
 
     def drop(self, rows: Counts) -> None:
-        """These came early, for arrivals that were not asked about."""
+        """These came early, for arrivals that were not asked about; or they were taken back."""
         passing.drop(*self._parts(), rows)
 
     def tell(

@@ -305,7 +305,7 @@ def buy(
 
 @compiled
 def drop(table: Rows, labels: LabelColumns, windows: Windows, rows: Counts) -> None:
-    """Early labels of arrivals that were not asked about are forgotten."""
+    """Early labels are forgotten."""
     for row in rows:
         windows.early[labels.number[row]] = FREE
         release(table, labels, windows, row)

@@ -58,6 +58,7 @@ class StreamSeries:
                 step = self._step(event_of(entry), entry.at)
                 if step is not None:
                     self.steps.append(step)
+            self.upto = entry.seq  # what fails on the way goes on from here
         self.upto = upto
 
     def _step(self, event: object, at: float) -> SeriesStep | None:

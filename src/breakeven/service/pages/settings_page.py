@@ -54,7 +54,7 @@ def form_of(config: StreamConfig) -> dict[str, str]:
         "alarm_error": _plain(config.alarms.error),
         "alarm_oldest": "" if config.alarms.oldest is None else _plain(config.alarms.oldest / AN_HOUR),
         "alarm_spend": _plain(config.alarms.spend_a_day),
-        "alarm_coverage": "" if config.alarms.coverage is None else _plain(100.0 * config.alarms.coverage),
+        "alarm_coverage": _percent(config.alarms.coverage),
         "alarm_refuted": "yes" if config.alarms.refuted else "no",
     }
 
@@ -70,6 +70,15 @@ def _plain(number: float | None) -> str:
     ('12345.67', '20', '')
     """
     return "" if number is None else repr(number).removesuffix(".0")
+
+
+def _percent(share: float | None) -> str:
+    """A share in percent, likewise.
+
+    >>> _percent(0.57), float(_percent(0.57)) / 100.0
+    ('57', 0.57)
+    """
+    return "" if share is None else _plain(round(100.0 * share, 9))
 
 
 async def change(visit: Visit) -> Page | Elsewhere:
