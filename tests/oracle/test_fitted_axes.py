@@ -34,9 +34,10 @@ def test_a_column_that_says_which_patient_it_is_has_an_axis_far_shorter_than_oth
     who = random.integers(0, 12, size=60)
     X = np.column_stack([patients[who], random.normal(size=(60, 4))])
     frame, places = placed(X)
-    axes = fitted_axes(places, levels[who] + 0.1 * random.normal(size=60), np.ones(60), frame, None)
+    axes, spent = fitted_axes(places, levels[who] + 0.1 * random.normal(size=60), np.ones(60), frame, None)
     assert axes[0] < 0.1 * axes[1:5].min()
     assert axes[-1] == np.inf  # time does not matter
+    assert 0.0 < spent < 5.0  # of five axes that were fitted
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -45,5 +46,5 @@ def test_where_no_axis_stands_out_none_is_taken_to(seed):
     X = random.normal(size=(40, 10))
     frame, places = placed(X)
     y = X @ random.normal(size=10) + 2.0 * random.normal(size=40)  # ten weak features, as in many tables
-    axes = fitted_axes(places, y, np.ones(40), frame, None)
+    axes, _ = fitted_axes(places, y, np.ones(40), frame, None)
     assert axes[:10].min() > 0.1 * axes[:10].max()
