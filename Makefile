@@ -10,7 +10,6 @@ BOTH := --editable '.[dev]' --editable research
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder  # the shortest files come last
 QUICK := -m 'not slow'
 FAST := tests/unit tests/contracts
-COMPILED := tests/contracts/test_one_truth.py  # compiles every loop anew in a fresh folder
 RIVER := src/breakeven/adapters/river.py
 unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes: each would compile all it imports
 OLDEST = $(BIN)/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct
@@ -34,7 +33,7 @@ serve: $(READY)
 
 # The inner loop: less than two minutes.
 check: lint
-	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) $(FAST) --ignore $(COMPILED)
+	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) $(FAST)
 
 lint: $(READY)
 	$(BIN)/ruff check .
