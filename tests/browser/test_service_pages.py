@@ -121,8 +121,7 @@ class Person:
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.goto("/")
-        self.page.keyboard.type(server.words[name])  # the field has the focus
-        self.page.keyboard.press("Enter")
+        self.type_in("#token", server.words[name])
         self.page.wait_for_url(f"{server.address}/?begun=1")
 
     def at_desk(self, stream):
@@ -134,11 +133,16 @@ class Person:
     def id(self):
         return self.page.get_attribute("[data-request]", "data-request")
 
+    def type_in(self, field, words):
+        """Type and press Enter, once the page gave the field the focus by itself: keys before that are lost."""
+        self.page.wait_for_selector(f"{field}:focus")
+        self.page.keyboard.type(words)
+        self.page.keyboard.press("Enter")
+
     def answer(self, words):
         """Type an answer and press Enter; returns once the next request is there."""
         before = self.id
-        self.page.keyboard.type(words)
-        self.page.keyboard.press("Enter")
+        self.type_in("#answer", words)
         self.page.wait_for_selector(f"[data-told={before}]")
         self.wait_for_other(before)
 
@@ -213,6 +217,7 @@ def test_an_answer_outlives_the_death_of_the_server(server, person):
     with person("ann") as ann:
         ann.at_desk("dying")
         id = ann.id
+        ann.page.wait_for_selector("#answer:focus")
         ann.page.keyboard.type("47")
         server.kill()
         ann.page.keyboard.press("Enter")
@@ -259,8 +264,7 @@ def test_an_answer_outside_of_the_range_is_asked_for_once_more(server, person):
     server.stream("range", requests=1)
     with person("ann") as ann:
         ann.at_desk("range")
-        ann.page.keyboard.type("120")
-        ann.page.keyboard.press("Enter")
+        ann.type_in("#answer", "120")
         ann.has("#ask-again", "outside of the declared range")
         assert server.entries("range", "Told") == []
         ann.page.keyboard.press("Enter")
