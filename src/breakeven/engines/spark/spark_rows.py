@@ -200,5 +200,10 @@ def _order(frame: "DataFrame", column: str) -> "Column":
         return frame[column].cast("double")
     if kind not in WHOLE_TYPES:
         wanted = "a column of whole numbers, numbers, dates or timestamps"
-        expect.refuse("order", wanted, f"{column}, of {kind}", described=True)
+        came = f"{column}, of {kind}"
+        if kind == "timestamp_ntz":  # which moment it is, only its owner knows
+            came += (
+                f'; say which moment it is: col("{column}").cast("timestamp") takes the session\'s time zone'
+            )
+        expect.refuse("order", wanted, came, described=True)
     return frame[column].cast("bigint")
