@@ -11,7 +11,6 @@ from math import nan
 from typing import Any, Protocol
 
 import msgspec
-import numpy as np
 
 from breakeven.beliefs.belief import ToldLabel
 from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
@@ -81,10 +80,20 @@ class PassedBatch:
     """Stands in the book for every arrival of a batch, until somebody looks for one of them."""
 
     rows: PassedRows
+    ids: list[str]
+    """In their order; those before `left` are forgotten."""
+
+    left = 0
 
     def entries(self, ids: Sequence[str]) -> list[Entry]:
         """The entries under these ids."""
         return self.rows.entries(ids)
+
+    def oldest(self, most: int) -> list[str]:
+        """The next ids to forget, so many at the most."""
+        ids = self.ids[self.left : self.left + most]
+        self.left += len(ids)
+        return ids
 
 
 class LabelsTold:
@@ -120,7 +129,7 @@ class Book:
         self.awaited: dict[str, Entry] = {}
         # told, not asked about, withdrawn or learnt; what was not asked about becomes an entry when needed
         self._settled: dict[str, Entry | PassedBy | PassedBatch] = {}
-        self._order: deque[str] = deque()  # ids of `_settled`, oldest first
+        self._order: deque[str | PassedBatch] = deque()  # ids of `_settled`, or many at once, oldest first
         self._moved: dict[str, int] = {}  # ids that stand in the order though they were reopened since
         self.next_number = 1  # above every id that is a number other than its round's
         self.bought = 0
@@ -174,9 +183,9 @@ class Book:
 
     def each_once(self, ids: list[Any]) -> "NewIds":
         """Ids for a batch of arrivals, each once."""
-        if set(map(type, ids)) == {str}:
+        if set(map(type, ids)) == {str} and max(map(len, ids)) <= expect.LONGEST_NAME:
             names = dict.fromkeys(ids, PassedBatch())
-            if len(names) == len(ids) and _are_plain(ids):
+            if len(names) == len(ids) and "" not in names and "".join(ids).isascii():
                 return names
         return dict.fromkeys(self.check_each_once(ids), PassedBatch())
 
@@ -262,25 +271,45 @@ class Book:
         settled[id] = passed
         self._order.append(id)
         if len(settled) > self.keep:
-            oldest = None if self._moved else settled.pop(self._order.popleft())
+            single = type(self._order[0]) is str
+            oldest = None if self._moved or not single else settled.pop(self._order.popleft())  # type: ignore[arg-type]
             if type(oldest) is not tuple:
                 self._forget_oldest(oldest)
 
     def pass_many(self, ids: "NewIds", rows: PassedRows) -> None:
         """Arrivals with these ids were not asked about; all but the last to remember may be left out."""
-        settled = self._settled
-        next(iter(ids.values())).rows = rows  # which is that of all of them
+        settled, batch = self._settled, next(iter(ids.values()))  # which is that of all of them
+        batch.rows, batch.ids = rows, list(ids)
         settled.update(ids)
-        self._order.extend(ids)
+        self._order.append(batch)
         excess = len(settled) - self.keep
         if self._moved:
             for _ in range(excess):
                 self._forget_oldest()
-        elif excess > 0:
-            next_oldest = self._order.popleft
-            gone = [settled.pop(next_oldest()) for _ in range(excess)]
-            for oldest in [one for one in gone if type(one) is Entry]:
-                self._release(oldest)
+            return
+        while excess > 0:
+            oldest = self._order[0]
+            if isinstance(oldest, str):
+                self._release(settled.pop(self._next_oldest()))
+                excess -= 1
+                continue
+            gone = list(map(settled.pop, oldest.oldest(excess)))
+            excess -= len(gone)
+            if gone.count(oldest) < len(gone):  # some are entries by now
+                for one in gone:
+                    self._release(one)
+            if oldest.left == len(oldest.ids):
+                self._order.popleft()
+
+    def _next_oldest(self) -> str:
+        """The id that was settled longest ago, taken out of the order."""
+        oldest = self._order[0]
+        if isinstance(oldest, str):
+            self._order.popleft()
+            return oldest
+        if oldest.left + 1 == len(oldest.ids):
+            self._order.popleft()
+        return oldest.oldest(1)[0]
 
     def settle(self, entry: Entry) -> None:
         """Nothing is awaited of this entry any more."""
@@ -292,7 +321,7 @@ class Book:
     def _forget_oldest(self, oldest: Entry | PassedBy | PassedBatch | None = None) -> None:
         """Forget the entry settled longest ago. One that is given was removed already: only release it."""
         if oldest is None:
-            while (id := self._order.popleft()) in self._moved:
+            while (id := self._next_oldest()) in self._moved:
                 self._moved[id] -= 1
                 if not self._moved[id]:
                     del self._moved[id]
@@ -400,16 +429,6 @@ class Book:
 
 
 NewIds = dict[str, PassedBatch]  # those of a batch of arrivals, in their order
-
-
-def _are_plain(ids: list[str]) -> bool:
-    """Whether all of these are short, not empty and of ASCII, so that none has to be looked at on its own."""
-    joined = "\0".join(("", *ids, ""))
-    if not joined.isascii():
-        return False
-    ends = np.flatnonzero(np.frombuffer(joined.encode(), dtype=np.uint8) == 0)
-    lengths = np.diff(ends) - 1
-    return len(lengths) == len(ids) and 0 < int(lengths.min()) <= int(lengths.max()) <= expect.LONGEST_NAME
 
 
 class Warmup(msgspec.Struct):

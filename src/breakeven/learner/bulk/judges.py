@@ -53,7 +53,8 @@ def reasons_from(reason: Callable[..., str], *facts: Truths, rounds: int) -> Rea
     """The reasons that a rule gives for these facts, each of which is true or false in every round."""
     codes = np.zeros(rounds, dtype=np.uint8)
     for fact in facts:
-        codes = 2 * codes + fact.astype(np.uint8)
+        codes <<= 1
+        codes |= fact.view(np.uint8)
     return Reasons(codes, tuple(reason(*case) for case in product((False, True), repeat=len(facts))))
 
 

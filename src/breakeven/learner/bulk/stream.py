@@ -367,7 +367,9 @@ class RunningStream:
     def _counts(self) -> Iterator[tuple[Any, int, int]]:
         """Every type that came, with its counts."""
         arrivals, asked, known = self.types.arrivals, self.types.asked, len(self._before)
-        came = np.flatnonzero(np.append(arrivals[:known] != self._before, np.ones(len(arrivals) - known)))
+        came = np.flatnonzero(arrivals[:known] != self._before)
+        if known < len(arrivals):
+            came = np.append(came, np.arange(known, len(arrivals)))
         self._before = arrivals.copy()
         names = map(self.coding.names.__getitem__, came.tolist())
         return zip(names, arrivals[came].tolist(), asked[came].astype(int).tolist(), strict=True)
