@@ -28,7 +28,8 @@ from breakeven.errors import BreakevenError
 from breakeven.errors.serving import ServiceError
 from breakeven.folding import fold_stream
 from breakeven.learner import FitJob, run_fit
-from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.folded import Folded
+from breakeven.service.live_stream import LiveStream
 from breakeven.store import LogEntry, StoredSnapshot, open_store
 from breakeven.values import AnyEvent
 

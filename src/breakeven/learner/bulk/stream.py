@@ -38,7 +38,7 @@ from breakeven.values import EVEN, CompiledDecisions, DecisionColumns, Reasons
 SHORTEST = 100_000  # rounds: loading the compiled loops takes as long as about this many rounds one by one
 SHORTEST_BATCH = 128  # rounds for which loops that are loaded take less time than one by one
 CHUNK_ROUNDS = 2**17  # at a time
-MOST_RESTING = 8  # types for each round of a batch; more would cost more to keep than to look up again
+TYPES_A_ROUND = 8  # types for each round of a batch; more would cost more to keep than to look up again
 LARGEST_INTEGER = 2**63 - 1
 COMPILED_BELIEFS = (TypeMeans, SeparateTypes)
 
@@ -189,7 +189,7 @@ class RestingArrays:
     def wake(self, state: State, points: Points, prices: Array | None) -> "RunningStream":
         """The arrays for these rounds, as they are now."""
         run = self._run
-        if run is None or self._number != state.number or run.types_met > MOST_RESTING * len(points):
+        if run is None or self._number != state.number or run.types_met > TYPES_A_ROUND * len(points):
             return RunningStream(state, points, prices, told=False)
         run.take_told(self._told)
         run.go_on(points, prices)
