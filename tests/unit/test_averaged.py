@@ -117,6 +117,20 @@ def test_equal_labels_are_looked_at_for_a_while_whatever_they_cost():
     assert asked[0] == asked[1]
 
 
+def test_three_labels_that_happen_to_be_equal_wait_for_two_more():
+    """Where labels come late, nobody buys on and on before the next ones tell that it was chance."""
+    one = learner(label_cost=300.0, horizon=600)
+    for decision in [one.decide(x) for x in POINTS[:3]]:
+        one.tell(decision.id, 10.0)
+    answers = [one.decide(x) for x in POINTS[3:40]]
+    assert [d.wants_label for d in answers[:3]] == [True, True, False]
+    assert not any(d.wants_label for d in answers[2:])
+    assert answers[2].reason == "enough_on_their_way"
+    for decision in answers[:2]:
+        one.tell(decision.id, 10.0)
+    assert one.decide(POINTS[40]).wants_label  # five equal labels are no chance: exceptions are looked for
+
+
 def test_labels_that_are_mostly_zero_are_not_believed_to_be_zero():
     """Rare and costly exceptions: labels go on being bought, as each saves more than it costs."""
     random = np.random.default_rng(5)

@@ -13,7 +13,13 @@ import numpy as np
 from breakeven import theory
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, SharesView
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
-from breakeven.beliefs.averaged.common_label import CommonLabel, common_label, may_be_common, rounded
+from breakeven.beliefs.averaged.common_label import (
+    ENOUGH_ALIKE,
+    CommonLabel,
+    common_label,
+    may_be_common,
+    rounded,
+)
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import (
     MOVING,
@@ -298,7 +304,8 @@ class Averaged(LabelledRows):
     def saving(self, view: AveragedView, noise_std: float) -> Saving:
         """What a label would take off the errors; docs/value.md derives it."""
         if view.exception is not None and self._common is not None:
-            return self._common.saving(view.exception, view.prediction)
+            by_chance = self.labels < ENOUGH_ALIKE <= self.asked  # equal so far: those awaited will tell
+            return COMING if by_chance else self._common.saving(view.exception, view.prediction)
         seen, voices = view.seen, self._voices
         if seen is None or voices is None:
             return UNKNOWN if self.asked < ENOUGH_TO_FIT else COMING
