@@ -24,7 +24,7 @@ from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, Look, Posterior
 from breakeven.errors.expect import Array
 from breakeven.values import counted
 
-LIGHT = 0.015  # the weight below which a component speaks for others, or another for it
+LIGHT = 0.012  # the weight below which a component speaks for others, or another for it
 NOISE_RANGE = (0.1, 0.9)  # of the weight, when it is said how noisy labels are
 
 
@@ -32,7 +32,7 @@ class Voices:
     """The components of an average that count, and the arrivals that stand for those to come."""
 
     def __init__(self, posterior: Posterior, coming: Coming, widened: float, level: float) -> None:
-        counts = speaking(posterior.weights.ravel())
+        counts = speaking(posterior.weights.ravel(), np.tile(posterior.kernels.noise, 2))
         heard = np.flatnonzero(counts)
         targets, who = np.divmod(heard, len(posterior.members))
         which, who = np.unique(who, return_inverse=True)
@@ -214,20 +214,22 @@ class Voices:
         return here, *ahead.saved(reach)
 
 
-def speaking(weights: Array) -> Array:
+def speaking(weights: Array, noises: Array) -> Array:
     """For how much weight each component speaks: the light ones have about as much in turn, or none.
 
-    They lie in the order of their kinds, and an even part of them is much like all: what is left out is
-    spoken for by what is like it, so that the average leans to no side.
+    Of these an even part speaks, by the noise that they assume and then by kind: what is left out is spoken
+    for by what is like it, so that the average leans to no side.
 
-    >>> speaking(np.array([0.97, 0.01, 0.004, 0.003, 0.009, 0.004])).round(3).tolist()
-    [0.97, 0.015, 0.0, 0.0, 0.015, 0.0]
+    >>> speaking(np.array([0.976, 0.008, 0.004, 0.002, 0.006, 0.004]), np.ones(6)).round(3).tolist()
+    [0.976, 0.012, 0.0, 0.0, 0.012, 0.0]
     """
+    order = np.argsort(noises, kind="stable")
     light = weights < LIGHT
-    upto = np.where(light, weights, 0.0).cumsum()
+    upto = np.where(light, weights, 0.0)[order].cumsum()
     speakers = round(float(upto[-1]) / LIGHT)
     counts: Array = np.where(light, 0.0, weights)
     if speakers:
         share = upto[-1] / speakers
-        np.add.at(counts, np.searchsorted(upto, (np.arange(speakers) + 0.5) * share), share)
+        chosen = order[np.searchsorted(upto, (np.arange(speakers) + 0.5) * share)]
+        np.add.at(counts, chosen, share)
     return counts
