@@ -31,7 +31,7 @@ demo: $(READY)
 serve: $(READY)
 	$(BIN)/breakeven serve --demo
 
-# The inner loop: less than two minutes.
+# The inner loop, for everything up to the learner: less than two minutes.
 check: lint
 	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) $(FAST)
 
@@ -66,9 +66,9 @@ oldest: $(READY)
 	$(BIN)/python $(PIP_INSTALL) uv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-oldest
 	$(OLDEST) --editable '.[demo,fast,report,tables,test]' --editable research
-	.venv-oldest/bin/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) $(FAST) tests/cli tests/tables src --ignore $(RIVER)
+	.venv-oldest/bin/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) $(FAST) tests/adapters tests/cli tests/planning tests/report tests/tables src --ignore $(RIVER)
 	$(OLDEST) --editable '.[river,test]'  # which asks for a newer scipy than we do
-	.venv-oldest/bin/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) tests/unit/test_adapters_river.py $(RIVER)
+	.venv-oldest/bin/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) tests/adapters/test_river.py $(RIVER)
 
 # The pages of docs/ as a site in site/, which is read without a network.
 docs: $(READY)

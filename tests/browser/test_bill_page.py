@@ -11,7 +11,7 @@ from breakeven.report import write_bill
 from breakeven.rows import open_bill
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
 from tests.browser.reports import REPORTS, compared, written
-from tests.unit.test_report_bill import evil_bill
+from tests.report.test_bill import evil_bill
 
 SCREENS = {"laptop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 PAPER = {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 24, 28)"}

@@ -134,7 +134,7 @@ class Person:
         return self.page.get_attribute("[data-request]", "data-request")
 
     def type_in(self, field, words):
-        """Type and press Enter, once the page gave the field the focus by itself: keys before that are lost."""
+        """Type and press Enter, once the page itself gave the field the focus: keys before that are lost."""
         self.page.wait_for_selector(f"{field}:focus")
         self.page.keyboard.type(words)
         self.page.keyboard.press("Enter")

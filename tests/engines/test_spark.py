@@ -1,6 +1,8 @@
 """Decisions on a real Spark: those of one machine, by id, also through kills and moves; what is refused."""
 
+import re
 from datetime import datetime
+from inspect import signature
 
 import pandas as pd
 import pytest
@@ -247,6 +249,27 @@ def test_columns_that_cannot_be_right_are_refused(table, names, message):
         decide_batch(table, LEARNERS["algorithm 1"](), **COLUMNS | names)
 
 
+def test_a_time_without_a_zone_is_refused_with_the_cast_that_makes_it_one(table):
+    local = table.withColumn("local", table["at"].cast("timestamp_ntz"))
+    cast = 'got local, of timestamp_ntz; say which moment it is: col("local").cast("timestamp") takes'
+    with pytest.raises(InvalidInput, match=re.escape(cast)):
+        decide_batch(local, LEARNERS["algorithm 1"](), **COLUMNS | {"order": "local"})
+    timed = local.withColumn("local", local["local"].cast("timestamp"))
+    rows = decide_batch(timed, LEARNERS["algorithm 1"](), **COLUMNS | {"order": "local"}, groups=3).collect()
+    assert {row.id: row.round for row in rows if row.key == 2**53 + 1} == {2: 1, 2**53 + 1: 2}
+
+
+def test_a_table_has_no_checkpoint(table):
+    with pytest.raises(InvalidInput, match="checkpoint: expected none, as a table leaves nothing in one"):
+        decide_batch(table, LEARNERS["algorithm 1"](), **COLUMNS, checkpoint="there")
+
+
+def test_both_verbs_say_how_they_are_called():
+    first, second = map(signature, (decide_stream, decide_batch))
+    assert first == second
+    assert list(first.parameters)[:3] == ["arrivals", "config", "key"]
+
+
 def test_an_order_must_be_named(table):
     names = {name: column for name, column in COLUMNS.items() if name != "order"}
     with pytest.raises(TypeError, match="order"):
@@ -302,8 +325,9 @@ def test_every_number_of_groups_is_one_machine(spark, tmp_path, kind, groups):
 
 
 @pytest.mark.slow
-def test_several_kills_in_a_row_change_nothing(spark, tmp_path):
-    killed_and_finished(spark, tmp_path, "algorithm 1", 7, {1: 0.0, 3: 0.1, 4: 0.3})
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_kills_in_a_row_change_nothing(spark, tmp_path, kind):
+    killed_and_finished(spark, tmp_path, kind, 7, {1: 0.0, 3: 0.1, 4: 0.3})
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Long batches of types in compiled loops are the loop written out, to the bit: decisions and state."""
 
+from copy import deepcopy
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from breakeven import Learner, SeparateTypes, Threshold, TypeMeans
 from breakeven.errors import ListenerFailed, UnknownId
 from breakeven.learner import bulk
+from breakeven.learner.book import PassedBatch
 from breakeven.learner.bulk import stream
 from tests.oracle.type_streams import EXAMPLES, RULES, arrivals, eventful, one_by_one, small_sizes
 
@@ -195,6 +197,56 @@ def test_batches_with_ids_costs_and_listeners_are_the_loop(
     )
 
 
+BETWEEN = {
+    "nothing": lambda learner: None,
+    "told": lambda learner: tell_some(learner),
+    "told unasked": lambda learner: learner.tell(str(learner.rounds), 0.4) if learner.rounds else None,
+    "all told": lambda learner: learner.tell_many(list(learner.awaited), [0.3] * len(learner.awaited)),
+    "corrected": lambda learner: eventful(learner, [1, 2, 1, 2], [0.1, 0.9, 0.2, 0.7]),
+    "withdrawn": lambda learner: [learner.withdraw(id) for id in list(learner.awaited)[:2]],
+    "learnt": lambda learner: learner.learn(2, 1.5),
+    "decided": lambda learner: learner.decide(1),
+    "repriced": lambda learner: learner.reprice(label_cost=0.1 + learner.label_cost),
+}
+typed = st.one_of(
+    st.lists(st.integers(-3, 5), min_size=1, max_size=40).map(np.array),
+    st.lists(st.integers(-3, 5), min_size=1, max_size=40),
+    st.lists(st.sampled_from([0, 3, 2**40, -(2**50)]), min_size=1, max_size=20).map(np.array),
+    st.lists(st.sampled_from(["a", "b", 3, 1]), min_size=1, max_size=40),
+)
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+@settings(max_examples=EXAMPLES)
+@given(
+    kind=st.sampled_from([TypeMeans, SeparateTypes]),
+    batches=st.lists(st.tuples(typed, st.sampled_from(list(BETWEEN))), min_size=2, max_size=6),
+)
+def test_arrays_that_rest_between_batches_are_what_was_told_and_decided_meanwhile(kind, rule, batches):
+    fast, slow = (Learner(kind(0.3), RULES[rule], label_cost=0.7, seed=3, keep=30) for _ in range(2))
+    for X, then in batches:
+        decisions = fast.decide_many(X)
+        with one_by_one():
+            others = slow.decide_many(X)
+        assert repr(decisions) == repr(others)
+        for learner in (fast, slow):
+            BETWEEN[then](learner)
+        assert fast.snapshot() == slow.snapshot()
+
+
+def test_a_batch_goes_on_with_the_arrays_of_the_last_one():
+    learner, copied = Learner(TypeMeans(0.3), Threshold(), label_cost=0.5), None
+    X, arrays = np.arange(60) % 7, []
+    for then in ("nothing", "told", "told unasked", "decided", "nothing"):
+        learner.decide_many(X)
+        arrays.append(id(learner.state.resting._run))
+        BETWEEN[then](learner)
+        copied = deepcopy(learner)
+    assert arrays[0] == arrays[1] == arrays[2] == arrays[3] != arrays[4]
+    assert copied.decide_many(X) == learner.decide_many(X)
+    assert copied.snapshot() == learner.snapshot()
+
+
 def tell_some(learner):
     """Some labels come, late and out of order."""
     for place, id in enumerate(list(learner.awaited)[::-3]):
@@ -211,20 +263,24 @@ def test_a_batch_may_hold_arrivals_that_were_decided_on_before():
     assert learner.rounds == 50
 
 
+def batches_kept(learner):
+    return len({one for one in learner.state.book._settled.values() if isinstance(one, PassedBatch)})
+
+
 def test_what_is_remembered_is_found_one_by_one_and_forgotten_in_its_order():
     learner = Learner(TypeMeans(0.3), RULES["never"], label_cost=0.5, keep=60)
     for low in (0, 40, 80):
         learner.decide_many(np.arange(40) % 3, ids=[f"case {i}" for i in range(low, low + 40)])
     assert learner.decision("case 60").round == 61
     assert learner.tell("case 75", 4.0).mean == 4.0
-    assert len(learner.state.book._batches) == 2
+    assert batches_kept(learner) == 2
     with pytest.raises(UnknownId):
         learner.decision("case 59")
     learner.decide("flu")
     with pytest.raises(UnknownId):
         learner.decision("case 60")
     learner.decide_many(np.arange(60) % 3)
-    assert len(learner.state.book._batches) == 1
+    assert batches_kept(learner) == 1
     assert [one.id for one in learner.state.book.settled()] == [str(i) for i in range(122, 182)]
 
 

@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -60,6 +62,23 @@ def test_a_process_that_takes_too_long_is_killed():
     process.end()
     with pytest.raises(WorkerLost, match="was ended"):
         asyncio.run(process.run(pow, 3, 2))
+
+
+STARTING_A_HELPER = """
+import asyncio
+from breakeven.service.beside import WorkerProcess
+
+long = "import sys, time; print('begun', file=sys.stderr, flush=True); time.sleep(600.0)"
+asyncio.run(WorkerProcess(limit=600.0).run(exec, long))
+"""
+
+
+def test_a_process_ends_at_once_when_its_service_is_killed():
+    command = [sys.executable, "-c", STARTING_A_HELPER]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as service:
+        assert service.stderr.readline() == b"begun\n"
+        service.kill()
+        service.communicate(timeout=30.0)  # the helper holds the other end as long as it lives
 
 
 def labelled_curve(served, count=12):

@@ -271,16 +271,13 @@ def test_a_label_that_comes_while_somebody_withdraws_is_not_theirs_to_withdraw(p
     live = served.live()
 
     async def race():
-        async with live._turn:  # somebody is at work: both wait for their turn
-            waiting = [
-                asyncio.ensure_future(
-                    served.client.post(
-                        f"/v1/streams/clinic/requests/a/{verb}", json=body, headers=people.headers[name]
-                    )
-                )
-                for name, verb, body in (("ben", "label", {"y": 1.0}), ("ann", "withdraw", {}))
-            ]
-            await asyncio.sleep(0.02)
+        waiting = []
+        async with live._turn:  # somebody is at work: both wait for their turn, one behind the other
+            for name, verb, body in (("ben", "label", {"y": 1.0}), ("ann", "withdraw", {})):
+                path, headers = f"/v1/streams/clinic/requests/a/{verb}", people.headers[name]
+                waiting.append(asyncio.ensure_future(served.client.post(path, json=body, headers=headers)))
+                while len(live._turn._waiters or ()) < len(waiting):
+                    await asyncio.sleep(0.001)
         return [one.status_code for one in await asyncio.gather(*waiting)]
 
     assert served.run(race()) == [200, 403]

@@ -11,7 +11,7 @@ from breakeven.service.access import CallRates, ProxyLogIn, new_token
 from breakeven.service.access.entrance import People
 from breakeven.service.app import make_app
 from breakeven.service.pages.page_routes import page_routes
-from breakeven.service.server import ServeSettings, check_bind, proxy_log_in, socket
+from breakeven.service.server import ServeSettings, WholeAnswers, check_bind, proxy_log_in, socket
 from breakeven.store import StoredPerson
 from tests.service.samples import ALL_WANTED, TYPES
 
@@ -218,3 +218,36 @@ def test_an_answer_in_two_parts_is_sent_at_once():
         listening.accept()[0] as connection,
     ):
         assert connection.getsockopt(sockets.IPPROTO_TCP, sockets.TCP_NODELAY)
+
+
+class Wire:
+    """A connection that keeps what it was given to send."""
+
+    def __init__(self):
+        self.sent = []
+
+    def write(self, data):
+        self.sent.append(bytes(data))
+
+    def close(self):
+        self.sent.append("closed")
+
+
+def test_the_head_of_an_answer_waits_for_its_body_but_for_no_other_turn():
+    async def work():
+        wire = Wire()
+        connection = WholeAnswers(wire)
+        connection.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        connection.write(b"body")
+        connection.write(b"more")
+        assert wire.sent == [b"HTTP/1.1 200 OK\r\n\r\nbody", b"more"]
+        connection.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+        assert len(wire.sent) == 2
+        await asyncio.sleep(0)
+        assert wire.sent[2:] == [b"HTTP/1.1 204 No Content\r\n\r\n"]
+        connection.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        connection.close()
+        await asyncio.sleep(0)
+        assert wire.sent[3:] == [b"HTTP/1.1 400 Bad Request\r\n\r\n", "closed"]
+
+    asyncio.run(work())

@@ -1,15 +1,14 @@
 """A real server under mixed load, and what its log must say afterwards: all that was answered, each once."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections import defaultdict
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
+from threading import Thread
 
 from breakeven.folding import event_of, fold_stream
 from breakeven.service.live_stream import DEADLINE
@@ -40,8 +39,9 @@ def server(address, silent=30.0):
     """A server of its own, once it has read all streams; killed at the end."""
     hurried = HURRIED.format(silent=silent)
     command = [sys.executable, "-c", hurried, "serve", "--json", "--port", "0", "--store", address]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, **pipes, start_new_session=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    said = Thread(target=process.stderr.read)  # ends when all who could say something are gone
+    said.start()
     try:
         where = json.loads(process.stdout.readline())["address"]
         while True:
@@ -53,23 +53,12 @@ def server(address, silent=30.0):
                 time.sleep(0.02)
         yield where
     finally:
-        kill_all(process)
+        process.kill()
+        process.wait()
+        said.join(60.0)
         process.stdout.close()
-
-
-def kill_all(process):
-    """Kill a server and its helpers.
-
-    As long as a helper has the file open, SQLite goes by the index that they share, and that may lack the
-    last commit of who died between writing it and saying so there: it would be seen by the next server alone.
-    """
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    until = time.monotonic() + 2.0
-    with suppress(ProcessLookupError):
-        while time.monotonic() < until:
-            os.killpg(process.pid, 0)
-            time.sleep(0.005)
+        process.stderr.close()
+    assert not said.is_alive(), "a helper lives on without its server"
 
 
 def new_senders(seed):

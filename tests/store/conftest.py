@@ -18,14 +18,23 @@ def server():
 
 
 @pytest.fixture
-def new_address(server):
-    """The address of a new, empty schema of the server."""
+def new_schema(server):
+    """Makes a new, empty schema of the server, and gives its address."""
     import psycopg
 
-    name = f"store{next(SCHEMAS)}"
-    with psycopg.connect(server.address) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")
-    return f"{server.address}&options=-csearch_path%3D{name}"
+    def make():
+        name = f"store{next(SCHEMAS)}"
+        with psycopg.connect(server.address) as connection:
+            connection.execute(f"CREATE SCHEMA {name}")
+        return f"{server.address}&options=-csearch_path%3D{name}"
+
+    return make
+
+
+@pytest.fixture
+def new_address(new_schema):
+    """The address of a new, empty schema of the server."""
+    return new_schema()
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])

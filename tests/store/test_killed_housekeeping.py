@@ -93,12 +93,15 @@ def kill_while_compacting(address, times, seed):
 
 def kill_while_upgrading(make, times, seed):
     """However often it is killed, it is of the old version, or of the new one, with everything."""
-    moments, found = random.Random(seed), []
-    for number in range(times):
+    moments, found, took = random.Random(seed), [], None
+    for number in range(times + 1):
         address = make(number)
         housekeeper.people(address)
         housekeeper.older(address)
-        _, done = killed_once(address, "upgrade", 1, moments.uniform(0.0, 0.012))
+        if took is None:  # the first is left alone, to see how long it takes
+            took = time_of_upgrade(address)
+            continue
+        _, done = killed_once(address, "upgrade", 1, moments.uniform(0.0, 2.0 * took))
         with closing(open_store(address, "upgrade")) as store:
             found.append(store.version())
             assert store.version() == SCHEMA_VERSION if done else store.version() in (1, SCHEMA_VERSION)
@@ -106,6 +109,13 @@ def kill_while_upgrading(make, times, seed):
             check_filling(store)
             check_people(store, set())
     return found
+
+
+def time_of_upgrade(address):
+    with closing(open_store(address, "upgrade")) as store:
+        began = time.perf_counter()
+        store.upgrade()
+        return time.perf_counter() - began
 
 
 def test_what_is_erased_is_gone_whole(tmp_path):
@@ -122,6 +132,10 @@ def test_what_is_upgraded_is_of_one_version(tmp_path):
 
 def test_what_is_erased_in_postgresql_is_gone_whole(new_address):
     kill_while_erasing(new_address, None, 2, seed=2)
+
+
+def test_what_is_upgraded_in_postgresql_is_of_one_version(new_schema):
+    kill_while_upgrading(lambda _: new_schema(), 2, seed=2)
 
 
 @pytest.mark.slow
@@ -149,3 +163,9 @@ def test_what_is_compacted_in_postgresql_is_all_there_many_times(new_address):
 @pytest.mark.slow
 def test_what_is_erased_in_postgresql_is_gone_whole_many_times(new_address):
     kill_while_erasing(new_address, None, 12, seed=300)
+
+
+@pytest.mark.slow
+def test_what_is_upgraded_in_postgresql_is_of_one_version_many_times(new_schema):
+    found = kill_while_upgrading(lambda _: new_schema(), 50, seed=300)
+    assert set(found) == {1, SCHEMA_VERSION}, "it was always killed on the same side"

@@ -103,21 +103,25 @@ class FleetGroup:
         state = self.fleet.state
         read = read_arrivals(rows, state.keys.kind, state.ids.kind)
         xs, _ = whole_or_text("x", rows.xs, state.types.kind, read.faults)
-        answers, places = Answered.empty(rows.keys, rows.ids, read.faults.texts), read.in_order()
+        places, faults = read.in_order(), read.faults.texts
         keys, costs = at(read.keys, places), None if read.costs is None else read.costs[places]
         found = self.fleet.decide(keys, at(xs, places), at(read.ids, places), costs)
-        for name in SAME_COLUMNS:
-            getattr(answers, name)[places] = getattr(found, name)
-        reasons = np.array(found.reasons.words, dtype=object)[found.reasons.codes]
-        reasons[found.repeated] = None
-        answers.reason[places] = reasons
         repeated = int(found.repeated.sum())
-        return answers, counts._replace(
+        counts = counts._replace(
             decided=len(places) - repeated,
             repeated=repeated,
-            faults=len(answers.fault) - len(places),
+            faults=len(faults) - len(places),
             out_of_order=self._note_order(keys, read.order[places], ~found.repeated),
         )
+        reasons = np.array(found.reasons.words, dtype=object)[found.reasons.codes]
+        reasons[found.repeated] = None
+        columns = {name: getattr(found, name) for name in SAME_COLUMNS} | {"reason": reasons}
+        answers = Answered.empty(rows.keys, rows.ids, faults)
+        if len(places) == len(faults) and (places[1:] > places[:-1]).all():
+            return answers._replace(**columns), counts  # they are in place
+        for name, column in columns.items():
+            getattr(answers, name)[places] = column
+        return answers, counts
 
     def _note_order(self, keys: Any, order: NDArray[Any], counted: NDArray[np.bool_]) -> int:
         """Note the last order of each key; how many arrivals were older than one of an earlier batch."""

@@ -54,58 +54,76 @@ class GroupFold(NamedTuple):
         self, state: bytes | None, frames: Iterable["DataFrame"]
     ) -> "tuple[bytes | None, DataFrame]":
         """The next state, None where there is nothing to keep, and the answers with counts behind them."""
-        import pandas as pd
-
-        frame = pd.concat(frames, ignore_index=True)
-        group, what = open_group(self.setup, state), frame["what"].to_numpy()
-        came = [_of_kind(frame, what == kind) for kind in range(AN_ARRIVAL + 1)]
-        if len(came[A_LEARNER]):
-            group.take(carried_in(came[A_LEARNER]), self.ids_are)
-        answers, counts = group.fold(arrivals_in(came[AN_ARRIVAL]), labels_in(came[A_LABEL]))
-        changed = len(came[A_LEARNER]) or counts.decided or counts.early
+        frame, group = _one_frame(frames), open_group(self.setup, state)
+        learners, labels, arrivals = (RowsOfKind(frame, kind) for kind in range(AN_ARRIVAL + 1))
+        if len(learners):
+            group.take(carried_in(frame[frame["what"] == A_LEARNER]), self.ids_are)
+        answers, counts = group.fold(arrivals_in(arrivals), labels_in(labels))
+        changed = len(learners) or counts.decided or counts.early
         kept = group.dump() if state is not None or changed else None
         if not len(answers.fault):  # counts need a row all the same
             answers = Answered.empty(frame["key"].to_numpy()[:1], frame["id"].to_numpy()[:1], [None])
-        return kept, answers_out(answers, counts, real=len(came[AN_ARRIVAL]) > 0)
+        return kept, answers_out(answers, counts, real=len(arrivals) > 0)
 
 
-def _of_kind(frame: "DataFrame", these: NDArray[np.bool_]) -> "DataFrame":
-    """Some rows of a frame; all and none are cheap."""
-    return frame if these.all() else frame[these] if these.any() else frame[:0]
+def _one_frame(frames: Iterable["DataFrame"]) -> "DataFrame":
+    import pandas as pd
+
+    first, *others = frames
+    return pd.concat([first, *others], ignore_index=True) if others else first
+
+
+class RowsOfKind:
+    """The rows of a frame that are of one kind, by column: most columns are of use to one kind only."""
+
+    def __init__(self, frame: "DataFrame", kind: int) -> None:
+        these = frame["what"].to_numpy() == kind
+        self._frame, self._rows = frame, None if these.all() else np.flatnonzero(these)
+        self._missing = self["missing"]
+        self._any_missing = bool(self._missing.any())
+
+    def __len__(self) -> int:
+        return len(self._missing)
+
+    def get(self, name: str) -> NDArray[Any] | None:
+        """A column that may not be there."""
+        return self[name] if name in self._frame else None
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        values: NDArray[Any] = self._frame[name].to_numpy()
+        return values if self._rows is None else values[self._rows]
+
+    def with_none(self, name: str) -> NDArray[Any]:
+        """A column, with None where a value stands for none."""
+        values = self[name]
+        if not self._any_missing or not (missing := (self._missing & MISSING_BITS[name]) != 0).any():
+            return values
+        values = values.astype(object)
+        values[missing] = None
+        return values
 
 
 # -- in --------------------------------------------------------------------------------------------------
 
 
-def arrivals_in(frame: "DataFrame") -> ArrivalRows:
-    """The arrivals in a frame."""
-    keys, ids, xs, order = (_column(frame, name) for name in ("key", "id", "x", "order"))
-    return ArrivalRows(keys, ids, xs, order, frame["cost"].to_numpy() if "cost" in frame else None)
+def arrivals_in(rows: RowsOfKind) -> ArrivalRows:
+    """The arrivals among the rows of a frame."""
+    keys, ids, xs, order = map(rows.with_none, ("key", "id", "x", "order"))
+    return ArrivalRows(keys, ids, xs, order, rows.get("cost"))
 
 
-def labels_in(frame: "DataFrame") -> LabelRows | None:
-    """The labels in a frame, if there are any."""
-    if not len(frame):
+def labels_in(rows: RowsOfKind) -> LabelRows | None:
+    """The labels among the rows of a frame, if there are any."""
+    if not len(rows):
         return None
-    labellers = frame["labeller"].tolist() if "labeller" in frame else None
-    gone = frame["withdrawn"].to_numpy().astype(bool)
-    return LabelRows(_column(frame, "key"), _column(frame, "id"), frame["y"].to_numpy(), gone, labellers)
+    keys, ids = rows.with_none("key"), rows.with_none("id")
+    return LabelRows(keys, ids, rows["y"], rows["withdrawn"].astype(bool), rows.get("labeller"))
 
 
 def carried_in(frame: "DataFrame") -> Iterator[CarriedKey]:
     """The keys in a frame that come from elsewhere."""
     for key, blob, beside in zip(frame["key"].tolist(), frame["blob"], frame["beside"], strict=True):
         yield CarriedKey(key, blob, beside)
-
-
-def _column(frame: "DataFrame", name: str) -> NDArray[Any]:
-    """A column, with None where a value stands for none."""
-    values: NDArray[Any] = frame[name].to_numpy()
-    missing = (frame["missing"].to_numpy() & MISSING_BITS[name]) != 0
-    if missing.any():
-        values = values.astype(object)
-        values[missing] = None
-    return values
 
 
 # -- out -------------------------------------------------------------------------------------------------
@@ -120,11 +138,19 @@ def answers_out(answers: Answered, counts: FoldCounts, real: bool = True) -> "Da
 
     columns = {name: getattr(answers, name) for name in ANSWER_COLUMNS}
     for name in ("reason", "labeller", "fault"):
-        columns[name] = pd.array(columns[name], dtype="string[python]")
+        columns[name] = _texts(list(columns[name]))
     told = np.full(len(answers.fault), None, dtype=object)
     told[:1] = [np.array(counts, dtype=np.int64)]
     columns |= {"counts": told, "real": np.full(len(told), real)}
     return pd.DataFrame({"key": answers.keys, "id": answers.ids, **columns}, copy=False)
+
+
+def _texts(values: list[str | None]) -> Any:
+    import pandas as pd
+
+    if values.count(None) < len(values):
+        return pd.array(values, dtype="string[python]")
+    return pd.array([None], dtype="string[python]").take(np.zeros(len(values), dtype=np.int64))
 
 
 # -- carrying and predicting -----------------------------------------------------------------------------

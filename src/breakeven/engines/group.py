@@ -7,8 +7,12 @@ keys share a group.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 
+import msgspec
+
+from breakeven.beliefs import Belief
 from breakeven.engines.answered import Answered, FoldCounts
 from breakeven.engines.feed import ArrivalRows, LabelRows
 from breakeven.engines.fleet_group import FleetGroup
@@ -16,6 +20,7 @@ from breakeven.engines.group_state import CarriedKey, GroupSetup, unsealed
 from breakeven.engines.learner_group import LearnerGroup
 from breakeven.learner import Learner
 from breakeven.learner.fleet import why_no_fleet
+from breakeven.rules import Rule
 
 
 class Group(Protocol):
@@ -49,9 +54,18 @@ class Group(Protocol):
 
 def open_group(setup: GroupSetup, state: bytes | None = None) -> Group:
     """A group that goes on from its state; a new one where there is none."""
-    fleet = why_no_fleet(Learner.of(setup.config, setup.rules, setup.beliefs)) is None
     content = None if state is None else unsealed(state, setup)
-    return FleetGroup(setup, content) if fleet else LearnerGroup(setup, content)
+    return FleetGroup(setup, content) if is_fleet(setup) else LearnerGroup(setup, content)
+
+
+def is_fleet(setup: GroupSetup) -> bool:
+    """Whether the learners of such a group are a fleet."""
+    return _is_fleet(msgspec.msgpack.encode(setup.config), setup.rules, setup.beliefs)
+
+
+@lru_cache(maxsize=32)
+def _is_fleet(config: bytes, rules: tuple[type[Rule], ...], beliefs: tuple[type[Belief], ...]) -> bool:
+    return why_no_fleet(Learner.of(msgspec.msgpack.decode(config), rules, beliefs)) is None
 
 
 def fold(

@@ -13,6 +13,7 @@ import numpy as np
 
 from breakeven.errors import InvalidInput, expect
 from breakeven.learner import bulk
+from breakeven.learner.book import NewIds
 from breakeven.learner.costs import GivenCost, Quote
 from breakeven.learner.deciding import again, decide
 from breakeven.learner.state import CHANGING, WHOLE, State
@@ -35,9 +36,9 @@ def decide_many(
     if served and bulk.batches.pay(state, len(points)):
         if quotes is not None:
             money = np.array([nan if one.given is None else one.given for one in quotes], dtype=float)
-        keys = None if names is None else state.book.numbered(names, state.earlier + state.number + 1)
-        _same_length("ids", keys, len(points))
-        return _compiled(state, points, money, keys)
+        new = None if names is None else state.book.each_once(names)
+        _same_length("ids", new, len(points))
+        return _compiled(state, points, money, new)
     names = None if names is None else state.book.check_each_once(names)
     _same_length("ids", names, len(points))
     if money is not None:
@@ -46,12 +47,12 @@ def decide_many(
     return _one_by_one(state, rows, quotes or [state.quote] * len(rows), names)
 
 
-def _compiled(state: State, points: Any, money: Any, keys: dict[str, int] | None) -> Decisions:
+def _compiled(state: State, points: Any, money: Any, names: NewIds | None) -> Decisions:
     """The compiled loops take what is new; the rest is answered as before."""
-    if keys is None or not state.book.knows_any(keys):
-        return bulk.decide_many(state, points, keys, money)
+    if names is None or not state.book.knows_any(names):
+        return bulk.decide_many(state, points, names, money)
     state.book.write_out()
-    ids, first = list(keys), state.earlier + state.number + 1
+    ids = list(names)
     types = points.tolist() if isinstance(points, np.ndarray) else points
     given = [None] * len(ids) if money is None else [None if isnan(one) else one for one in money.tolist()]
     quotes = [Quote(state.quote.cost, state.quote.price, given=one) for one in given]
@@ -61,7 +62,7 @@ def _compiled(state: State, points: Any, money: Any, keys: dict[str, int] | None
     made = bulk.decide_many(
         state,
         [types[place] for place in new],
-        {ids[place]: first + number for number, place in enumerate(new)},
+        {ids[place]: names[ids[place]] for place in new},
         None if money is None else money[new],
     )
     repeated = list(answers)

@@ -5,7 +5,6 @@ about, withdrawn) and of labels learnt under an id, the last `keep` are remember
 and may be used again. An id within what is remembered counts once.
 """
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
@@ -70,14 +69,31 @@ class Entry(msgspec.Struct, gc=False):
 
 
 class PassedRows(Protocol):
-    """Arrivals of a batch that were not asked about, as columns; their keys lie from `first` to `last`."""
+    """Arrivals of a batch that were not asked about, as columns."""
 
-    first: int
-    last: int
-
-    def entries(self, keys: Sequence[int]) -> list[Entry]:
-        """The entries with these keys."""
+    def entries(self, ids: Sequence[str]) -> list[Entry]:
+        """The entries under these ids."""
         ...
+
+
+class PassedBatch:
+    """Stands in the book for every arrival of a batch, until somebody looks for one of them."""
+
+    rows: PassedRows
+    ids: list[str]
+    """In their order; those before `left` are forgotten."""
+
+    left = 0
+
+    def entries(self, ids: Sequence[str]) -> list[Entry]:
+        """The entries under these ids."""
+        return self.rows.entries(ids)
+
+    def oldest(self, most: int) -> list[str]:
+        """The next ids to forget, so many at the most."""
+        ids = self.ids[self.left : self.left + most]
+        self.left += len(ids)
+        return ids
 
 
 class LabelsTold:
@@ -112,9 +128,8 @@ class Book:
         self.releases = releases
         self.awaited: dict[str, Entry] = {}
         # told, not asked about, withdrawn or learnt; what was not asked about becomes an entry when needed
-        self._settled: dict[str, Entry | PassedBy | int] = {}  # a number is the key of one in `_batches`
-        self._batches: deque[PassedRows] = deque()  # oldest first
-        self._order: deque[str] = deque()  # ids of `_settled`, oldest first
+        self._settled: dict[str, Entry | PassedBy | PassedBatch] = {}
+        self._order: deque[str | PassedBatch] = deque()  # ids of `_settled`, or many at once, oldest first
         self._moved: dict[str, int] = {}  # ids that stand in the order though they were reopened since
         self.next_number = 1  # above every id that is a number other than its round's
         self.bought = 0
@@ -135,11 +150,11 @@ class Book:
         entry = self.awaited.get(id) or self._settled.get(id)
         if isinstance(entry, tuple):
             entry = self._settled[id] = Entry(id, *entry)
-        elif isinstance(entry, int):
-            entry = self._settled[id] = self._entry_in_batch(entry)
+        elif isinstance(entry, PassedBatch):
+            entry = self._settled[id] = entry.entries([id])[0]
         return entry
 
-    def knows_any(self, ids: dict[str, int]) -> bool:
+    def knows_any(self, ids: "NewIds") -> bool:
         """Whether anything is remembered under one of these ids."""
         coming = ids.keys()
         return not (self.awaited.keys().isdisjoint(coming) and self._settled.keys().isdisjoint(coming))
@@ -166,13 +181,13 @@ class Book:
             names[name] = None
         return list(names)
 
-    def numbered(self, ids: list[Any], first: int) -> dict[str, int]:
-        """Ids for a batch of arrivals, each once, with the keys of their entries from the `first` on."""
+    def each_once(self, ids: list[Any]) -> "NewIds":
+        """Ids for a batch of arrivals, each once."""
         if set(map(type, ids)) == {str} and max(map(len, ids)) <= expect.LONGEST_NAME:
-            names = dict(zip(ids, range(first, first + len(ids)), strict=True))
+            names = dict.fromkeys(ids, PassedBatch())
             if len(names) == len(ids) and "" not in names and "".join(ids).isascii():
                 return names
-        return {name: first + place for place, name in enumerate(self.check_each_once(ids))}
+        return dict.fromkeys(self.check_each_once(ids), PassedBatch())
 
     def tellable(self, id: Any, y: float) -> Entry:
         """The entry of a label that may be told y, for the first time or again."""
@@ -256,26 +271,45 @@ class Book:
         settled[id] = passed
         self._order.append(id)
         if len(settled) > self.keep:
-            oldest = None if self._moved else settled.pop(self._order.popleft())
+            single = type(self._order[0]) is str
+            oldest = None if self._moved or not single else settled.pop(self._order.popleft())  # type: ignore[arg-type]
             if type(oldest) is not tuple:
                 self._forget_oldest(oldest)
 
-    def pass_many(self, keys: dict[str, int], rows: PassedRows) -> None:
+    def pass_many(self, ids: "NewIds", rows: PassedRows) -> None:
         """Arrivals with these ids were not asked about; all but the last to remember may be left out."""
-        settled = self._settled
-        settled.update(keys)
-        self._order.extend(keys)
-        self._batches.append(rows)
+        settled, batch = self._settled, next(iter(ids.values()))  # which is that of all of them
+        batch.rows, batch.ids = rows, list(ids)
+        settled.update(ids)
+        self._order.append(batch)
         excess = len(settled) - self.keep
         if self._moved:
             for _ in range(excess):
                 self._forget_oldest()
-        elif excess > 0:
-            next_oldest = self._order.popleft
-            gone = list(map(settled.pop, [next_oldest() for _ in range(excess)]))
-            for oldest in [one for one in gone if type(one) is Entry]:
-                self._release(oldest)
-            self._release(next((one for one in reversed(gone) if type(one) is int), -1))
+            return
+        while excess > 0:
+            oldest = self._order[0]
+            if isinstance(oldest, str):
+                self._release(settled.pop(self._next_oldest()))
+                excess -= 1
+                continue
+            gone = list(map(settled.pop, oldest.oldest(excess)))
+            excess -= len(gone)
+            if gone.count(oldest) < len(gone):  # some are entries by now
+                for one in gone:
+                    self._release(one)
+            if oldest.left == len(oldest.ids):
+                self._order.popleft()
+
+    def _next_oldest(self) -> str:
+        """The id that was settled longest ago, taken out of the order."""
+        oldest = self._order[0]
+        if isinstance(oldest, str):
+            self._order.popleft()
+            return oldest
+        if oldest.left + 1 == len(oldest.ids):
+            self._order.popleft()
+        return oldest.oldest(1)[0]
 
     def settle(self, entry: Entry) -> None:
         """Nothing is awaited of this entry any more."""
@@ -284,22 +318,19 @@ class Book:
         if len(self._settled) > self.keep:
             self._forget_oldest()
 
-    def _forget_oldest(self, oldest: Entry | PassedBy | int | None = None) -> None:
+    def _forget_oldest(self, oldest: Entry | PassedBy | PassedBatch | None = None) -> None:
         """Forget the entry settled longest ago. One that is given was removed already: only release it."""
         if oldest is None:
-            while (id := self._order.popleft()) in self._moved:
+            while (id := self._next_oldest()) in self._moved:
                 self._moved[id] -= 1
                 if not self._moved[id]:
                     del self._moved[id]
             oldest = self._settled.pop(id)
         self._release(oldest)
 
-    def _release(self, oldest: Entry | PassedBy | int) -> None:
+    def _release(self, oldest: Entry | PassedBy | PassedBatch) -> None:
         """Free what belongs to an entry that was forgotten."""
-        if isinstance(oldest, int):
-            while self._batches and self._batches[0].last <= oldest:  # they are forgotten in their order
-                self._batches.popleft()
-        elif isinstance(oldest, Entry) and oldest.y is not None:
+        if isinstance(oldest, Entry) and oldest.y is not None:
             for release in self.releases:
                 release(oldest.key)
 
@@ -360,20 +391,14 @@ class Book:
 
     # -- batches ---------------------------------------------------------------------------------
 
-    def _entry_in_batch(self, key: int) -> Entry:
-        rows = next(one for one in self._batches if one.first <= key <= one.last)
-        return rows.entries([key])[0]
-
     def write_out(self) -> None:
         """Make entries of all that is remembered in batches."""
-        keys = [one for one in self._settled.values() if type(one) is int] if self._batches else []
-        low = 0
-        for rows in self._batches:
-            high = bisect_right(keys, rows.last, low)
-            made = rows.entries(keys[low:high])
-            self._settled.update((one.id, one) for one in made)
-            low = high
-        self._batches.clear()
+        waiting: dict[PassedBatch, list[str]] = {}
+        for id, one in self._settled.items():
+            if type(one) is PassedBatch:
+                waiting.setdefault(one, []).append(id)
+        for batch, ids in waiting.items():
+            self._settled.update(zip(ids, batch.entries(ids), strict=True))
 
     # -- keeping ---------------------------------------------------------------------------------
 
@@ -390,17 +415,20 @@ class Book:
 
     def _entry(self, id: str) -> Entry:
         entry = self._settled[id]
-        assert not isinstance(entry, int)  # as all are written out
+        assert not isinstance(entry, PassedBatch)  # as all are written out
         return Entry(id, *entry) if isinstance(entry, tuple) else entry
 
     def load(self, state: dict[str, Any], recall: Callable[[Any], Any]) -> None:
         """Take up a state that `state` returned; `recall` reads points back."""
         self.awaited = {entry.id: entry for entry in _read(state["awaited"], recall)}
         self._settled = {entry.id: entry for entry in _read(state["settled"], recall)}
-        self._order, self._moved, self._batches = deque(self._settled), {}, deque()
+        self._order, self._moved = deque(self._settled), {}
         self.next_number = expect.whole("next_number", state["next_number"], least=1)
         self.bought = expect.whole("bought", state["bought"])
         self.spend = ExactSum(tuple(map(float, state["spend"])))
+
+
+NewIds = dict[str, PassedBatch]  # those of a batch of arrivals, in their order
 
 
 class Warmup(msgspec.Struct):

@@ -6,7 +6,7 @@ stays: the state is torn, and every further call says so.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import msgspec
 
@@ -37,6 +37,18 @@ FittingPlace = Literal["inside", "outside"]
 
 FITTINGS = get_args(FittingPlace)
 WHOLE, CHANGING, ANNOUNCING = range(3)  # between calls; during a change; while listeners are told
+
+
+class Resting(Protocol):
+    """What is known of types in arrays, behind a batch; the next batch goes on with it."""
+
+    def note_told(self, point: Any, number: int) -> None:
+        """The event of this number was a label told of this type."""
+        ...
+
+    def wake(self, state: "State", points: Any, prices: Any) -> Any:
+        """The arrays for these rounds, as they are now."""
+        ...
 
 
 class State:
@@ -72,6 +84,7 @@ class State:
         self.trust = Trust()
         self.take_belief(belief)
         self.phase = WHOLE
+        self.resting: Resting | None = None
         self.listeners: list[Listener] = []
         self.costs, self.quote = costs, costs.quote()
         self.take_rule(rule, Auditing.of(rule, costs, belief, noises))
@@ -221,6 +234,8 @@ class State:
         Where it tests the belief, `rank` is what `rank` said just before.
         """
         self.number += 1
+        if self.resting is not None:
+            self.resting.note_told(entry.x, self.number)
         if rank is not None:
             self.trust.enter(entry.key, rank)
         noise = self.costs.noise_of(labeller)

@@ -2,7 +2,7 @@
 
 Fits and snapshots would hold answers up, so a process of their own does them: this Python with this path. It
 is started at the first piece of work, does one piece after the other, is started anew when it has died, and
-killed when a piece takes too long. When the service is gone it ends as soon as it has done what it is at.
+killed when a piece takes too long. When the service is gone it ends at once, whatever it is at.
 """
 
 import asyncio
@@ -12,11 +12,13 @@ import pickle
 import signal
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import closing, suppress
 from hashlib import sha256
 from importlib.metadata import version
-from threading import Lock, Timer
+from queue import SimpleQueue
+from threading import Lock, Thread, Timer
 from time import process_time
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -26,7 +28,8 @@ from breakeven.errors import BreakevenError
 from breakeven.errors.serving import ServiceError
 from breakeven.folding import fold_stream
 from breakeven.learner import FitJob, run_fit
-from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.folded import Folded
+from breakeven.service.live_stream import LiveStream
 from breakeven.store import LogEntry, StoredSnapshot, open_store
 from breakeven.values import AnyEvent
 
@@ -93,6 +96,7 @@ class Deadlines(Repeating):
 
 START_WORKER = "import sys; sys.path[:] = {path!r}; from breakeven.service.beside import work; work()"
 NICENESS = 10  # calls are answered first
+_Piece = tuple[Callable[..., Any], tuple[Any, ...]]  # a function of a module, and what it is given
 ONE_BLAS_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -178,21 +182,38 @@ class WorkerProcess:
 
 
 def work() -> None:
-    """Be the process: do what comes, until nothing comes any more."""
+    """Be the process: do what comes, until the service is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which ends us
     with suppress(AttributeError, OSError):  # Windows has no such thing
         os.nice(NICENESS)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
-    with suppress(EOFError, BrokenPipeError):
+    pieces: SimpleQueue[_Piece] = SimpleQueue()
+    Thread(target=_take, args=(pieces,), daemon=True).start()
+    with suppress(BrokenPipeError):
         while True:
-            function, given = pickle.load(sys.stdin.buffer)
+            function, given = pieces.get()
             try:
                 said = True, function(*given)
             except Exception as error:  # whatever it is, the service says so and goes on
                 said = False, f"{type(error).__name__}: {error}"
             pickle.dump(said, answers, pickle.HIGHEST_PROTOCOL)
             answers.flush()
+
+
+def _take(pieces: "SimpleQueue[_Piece]") -> None:
+    """Take pieces of work as they come; when the pipe ends, the service is gone: leave what is under way.
+
+    A reader that stays would hide from those who come next what SQLite wrote in the moment of a kill.
+    """
+    try:
+        while True:
+            pieces.put(pickle.load(sys.stdin.buffer))
+    except EOFError:
+        os._exit(0)
+    except BaseException:  # a piece that cannot be read would be waited for in vain
+        traceback.print_exc()
+        os._exit(1)
 
 
 # -- fits -------------------------------------------------------------------------------------------------

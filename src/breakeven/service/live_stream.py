@@ -7,31 +7,25 @@ write that fails leaves memory ahead of the log: the learner is dropped, and rea
 
 import asyncio
 import logging
-from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
 from time import perf_counter, thread_time
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from msgspec import Struct
-
-from breakeven.beliefs import Cells, SeparateTypes, TypeBelief
 from breakeven.errors import BreakevenError
-from breakeven.errors.serving import ErasedId, NotReady, StreamClosed, TooMany
-from breakeven.folding import entry_of, fold_stream
-from breakeven.learner import Learner
+from breakeven.errors.serving import ErasedId, NotReady, StreamClosed
+from breakeven.folding import entry_of
 from breakeven.learner.state import WHOLE
-from breakeven.rows import Columns
 from breakeven.service.clock import Clock, Jumps, StreamTimes
-from breakeven.service.desk import Desk
+from breakeven.service.folded import Aside, Folded, read_folded
 from breakeven.service.seen_ids import SeenIds
-from breakeven.service.setting_up import columns_of, config_now
+from breakeven.service.to_disk import ToDisk, Wait
 from breakeven.store import LogEntry, Store, StoredStream, Writer
 from breakeven.store.port import ARRIVAL, check_name, mark_of
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
 from breakeven.wire.lossless import EVENT_WRITER
-from breakeven.wire.stream_setup import StreamConfig, StreamState
+from breakeven.wire.stream_setup import StreamState
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -41,53 +35,7 @@ SLOW_AT_FIRST = dict.fromkeys(("adopt", "fit_job", "checksum"), 1.0)  # seconds,
 MANY = 50  # of a verb whose pace is not known yet, from which on it goes to a thread
 REMEMBERED = 0.2  # how much the last measurement of a verb counts
 DECIDING = ("decide", "decide_many")  # verbs
-SKIPPED = "Skipped"  # the kind of an entry that says that somebody skipped a request
-BY_TYPE = (TypeBelief, Cells, SeparateTypes)  # a late label costs the same however many are awaited
-OPEN_BY_DEFAULT = 500  # requests of a belief over numbers: a late label costs more the more are awaited
 DEADLINE = "deadline"  # who withdraws what was not answered in time
-
-Heard = Callable[["LiveStream", int], object]
-"""Called with a stream and the number of the last entry that is on disk."""
-
-
-class Folded(Struct):
-    """What the log of a stream leads to."""
-
-    learner: Learner
-    config: StreamConfig
-    columns: Columns | None
-    desk: Desk
-    seq: int
-    fresh: list[Any] = []  # what happened in this turn: events of the learner, and what was added
-
-    def add(self, kind: str, id: str | None, body: bytes = b"") -> None:
-        """In a turn: add an entry that is no event of the learner."""
-        self.fresh.append(Aside(kind, id, body))
-
-    @property
-    def limit(self) -> int | None:
-        """How many requests may be open; None where there is no limit."""
-        if self.config.open_requests is not None or isinstance(self.learner.belief, BY_TYPE):
-            return self.config.open_requests
-        return OPEN_BY_DEFAULT
-
-
-class Aside(Struct, frozen=True):
-    """An entry that is no event of the learner."""
-
-    kind: str
-    id: str | None
-    body: bytes
-
-
-def entry_numbers(events: list[int], beside: list[int]) -> list[int]:
-    """The numbers of entries that hold these events of a learner; `beside` are those that hold none.
-
-    >>> entry_numbers([1, 2, 3], beside=[2, 5])
-    [1, 3, 4]
-    """
-    before = [seq - place for place, seq in enumerate(beside, 1)]  # events before each of these
-    return [number + bisect_left(before, number) for number in events if number > 0]
 
 
 class LiveStream:
@@ -96,7 +44,8 @@ class LiveStream:
     def __init__(
         self, store: Store, writer: Writer, stored: StoredStream, clock: Clock, threads: Executor
     ) -> None:
-        self.store, self._writer, self.clock, self._threads = store, writer, clock, threads
+        self.store, self.clock = store, clock
+        self._writer, self._threads = writer, threads
         self.stored = stored
         self.name, self.number, self.store_id = stored.name, stored.number, store.id
         self._turn = asyncio.Lock()
@@ -110,12 +59,21 @@ class LiveStream:
         self.mismatch: str | None = None  # where the log led to another state than that in memory
         self._jumps = Jumps()
         self.times = StreamTimes()
-        self._ears: list[Heard] = []
+        self.to_disk = ToDisk(writer, stored.name, self.times.commit, self.drop)
         self.seen = SeenIds()
         self.erased = frozenset[bytes]()  # marks of ids
         self.progress = 0.0  # of folding, from 0 to 1
         self.failure: BaseException | None = None
-        self.seq = self.written = 0  # the last number given, and the last on disk
+
+    @property
+    def seq(self) -> int:
+        """The last number that was given."""
+        return self.to_disk.seq
+
+    @property
+    def written(self) -> int:
+        """The last that is on disk."""
+        return self.to_disk.written
 
     # -- what it is ----------------------------------------------------------------------------------
 
@@ -150,50 +108,17 @@ class LiveStream:
 
     def fold(self) -> Folded:
         """Read the stream from its log; runs in any thread and changes nothing but `progress`."""
-        last, times = self.store.last(self.number), dict[str, float]()
-        self.progress = 0.0
 
-        def each(entry: LogEntry, event: AnyEvent) -> None:
-            if type(event) is Arrived and event.decision.wants_label:
-                times[event.decision.id] = entry.at
-            elif type(event) is Reopened:
-                times[event.id] = entry.at
-            if entry.seq % 1000 == 0:
-                self.progress = entry.seq / max(last, 1)
+        def told(progress: float) -> None:
+            self.progress = progress
 
-        learner = fold_stream(self.store, self.stored, each=each, upto=last)
-        self.erased = self.store.erased(self.number)
-        config = config_now(self.store, self.stored)
-        columns = None if config.columns is None else columns_of(config.columns)
-        desk = self._desk(learner, times)
-        return Folded(learner, config, columns, desk, last)  # what another wrote meanwhile is behind that
-
-    def _desk(self, learner: Learner, times: dict[str, float]) -> Desk:
-        """The desk that the log leads to: what is awaited, and who skipped what."""
-        desk, beside = Desk(self.clock.steady, self.store.id.encode()), self.store.beside(self.number)
-        unknown = [one for id, one in learner.state.book.awaited.items() if id not in times]
-        numbers = [one.key - learner.state.earlier for one in unknown]
-        found = self.store.times(self.number, entry_numbers(numbers, [entry.seq for entry in beside]))
-        for one in unknown:
-            at = found.get(one.id, self.stored.created)  # what a stream began with is in no entry of it
-            times[one.id] = self._reopened_at(one.id, at) if one.reopened else at
-        awaited = learner.state.book.awaited.values()
-        desk.ask_all((one.decision, times[one.id]) for one in awaited if one.decision is not None)
-        for entry in beside:
-            if entry.kind == SKIPPED and entry.id in desk.requests:
-                desk.skip(entry.id, entry.by)
-        return desk
-
-    def _reopened_at(self, id: str, arrived: float) -> float:
-        """When a request was opened last."""
-        again = [one.at for one in self.store.about(self.number, id) if one.kind == Reopened.__name__]
-        return again[-1] if again else arrived
+        return read_folded(self.store, self.stored, self.clock, told)
 
     def take(self, folded: Folded) -> None:
         """Go on with what was read."""
         folded.learner.listen(folded.fresh.append)
-        self.seq = self.written = folded.seq
-        self.progress, self.failure, self._folded = 1.0, None, folded
+        self.to_disk.begin(folded.seq)
+        self.erased, self.progress, self.failure, self._folded = folded.erased, 1.0, None, folded
 
     async def read(self) -> None:
         """Read the stream from its log, then let it be written again; on failure it stays as it was.
@@ -244,10 +169,12 @@ class LiveStream:
             self._folding = asyncio.get_running_loop().create_task(self.read())
 
     async def settled(self) -> None:
-        """Wait until all reading that is under way has ended."""
+        """Wait until all reading and writing that is under way has ended."""
         under_way = [task for task in (self._folding, self._finding_ids) if task is not None]
         if under_way:
             await asyncio.wait(under_way)
+        with suppress(BreakevenError):  # whoever waits for it hears of it
+            await self.barrier()
 
     def drop(self, why: BaseException) -> None:
         """Memory cannot be trusted any more: read the stream anew before it decides again."""
@@ -255,6 +182,7 @@ class LiveStream:
             logger.error("stream %r is read anew from its log: %s", self.name, why)
             self._folded, self.failure = None, why
             self.seen = SeenIds()
+            self.to_disk.drop(why)
             self._read_anew()
 
     # -- turns -----------------------------------------------------------------------------------------
@@ -291,7 +219,7 @@ class LiveStream:
 
     async def _in_turn(
         self, by: str, verb: str, work: Callable[[Folded], Result], count: int, all_on_disk: bool
-    ) -> tuple[Result, list[LogEntry], asyncio.Future[None] | None]:
+    ) -> tuple[Result, list[LogEntry], Wait | None]:
         async with self._turn:
             if all_on_disk:
                 await self.barrier()
@@ -314,14 +242,14 @@ class LiveStream:
                 asyncio.ensure_future(self._look_in_turn(verb, work, count))
             )
         else:
-            result, seq, wait = self._timed(self.ready, verb, work, count), self.seq, self._on_disk()
+            result, seq, wait = self._timed(self.ready, verb, work, count), self.seq, self.to_disk.rest()
         if wait is not None:
             await wait
         return result, seq
 
     async def _look_in_turn(
         self, verb: str, work: Callable[[Folded], Result], count: int
-    ) -> tuple[Result, int, asyncio.Future[None] | None]:
+    ) -> tuple[Result, int, Wait | None]:
         async with self._turn:
             folded = self.ready
             if self._is_slow(verb, count):
@@ -329,7 +257,7 @@ class LiveStream:
             else:
                 result = self._timed(folded, verb, work, count)
             self._check_current(folded)
-            return result, self.seq, self._on_disk()
+            return result, self.seq, self.to_disk.rest()
 
     def _check_current(self, folded: Folded) -> None:
         """Raise where a write failed while somebody worked: what they worked on is no more."""
@@ -407,11 +335,11 @@ class LiveStream:
 
     # -- to the disk -----------------------------------------------------------------------------------
 
-    def _keep(self, folded: Folded, by: str) -> tuple[list[LogEntry], asyncio.Future[None] | None]:
+    def _keep(self, folded: Folded, by: str) -> tuple[list[LogEntry], Wait | None]:
         """Give what happened its numbers and send it to the disk."""
         fresh = folded.fresh
         if not fresh:
-            return [], self._on_disk()
+            return [], self.to_disk.rest()
         at, seq, stream = self.clock.now(), self.seq, self.number
         entries, seen, encode = list[LogEntry](), self.seen.add, EVENT_WRITER.encode
         for event in fresh:
@@ -428,7 +356,7 @@ class LiveStream:
                 entries.append(entry_of(event, stream, seq, by=by, at=at))
                 self._note(folded, event, at)
         fresh.clear()
-        return entries, self._submit(entries)
+        return entries, self.to_disk.add(entries)
 
     def _note(self, folded: Folded, event: AnyEvent, at: float) -> None:
         """What an event that is no arrival means to the desk."""
@@ -439,70 +367,13 @@ class LiveStream:
             if awaited is not None:
                 folded.desk.ask(awaited.decision, at)
 
-    def _submit(self, entries: list[LogEntry]) -> asyncio.Future[None]:
-        wait = asyncio.get_running_loop().create_future()
-        last, began = entries[-1].seq, perf_counter()
-        self.seq = last
-
-        def answer(error: BreakevenError | None) -> None:
-            if error is None:
-                self.times.commit.add(perf_counter() - began)
-                self.written = last
-                if not wait.done():
-                    wait.set_result(None)
-                for heard in self._ears:
-                    heard(self, last)
-            else:
-                self._fail(wait, error)
-
-        self._writer.submit(entries, answer)
-        return wait
-
-    def _on_disk(self) -> asyncio.Future[None] | None:
-        """What to wait for until all that is in memory is on disk; None where it is."""
-        if self.written == self.seq:
-            return None
-        wait = asyncio.get_running_loop().create_future()
-
-        def answer(error: BreakevenError | None) -> None:
-            if error is not None:
-                self._fail(wait, error)
-            elif not wait.done():
-                wait.set_result(None)
-
-        self._writer.pass_barrier(self.number, answer)
-        return wait
-
     async def barrier(self) -> None:
         """Wait until all that is in memory is on disk."""
-        wait = self._on_disk()
+        wait = self.to_disk.rest()
         if wait is not None:
             await wait
 
-    def _fail(self, wait: asyncio.Future[None], error: BreakevenError) -> None:
-        self.drop(error)
-        if not wait.done():
-            words = f"this call could not be written ({error}); send it again"
-            answer = NotReady(f"stream {self.name!r}: {words}")
-            answer.__cause__ = error
-            wait.set_exception(answer)
-
-    # -- deadlines, and who listens --------------------------------------------------------------------
-
-    def check_room(self, folded: Folded, coming: int = 1) -> None:
-        """Raise where more requests could be open than are allowed, if all that come are asked for."""
-        limit, open = folded.limit, len(folded.desk)
-        if limit is None or not coming or open + coming <= limit:
-            return
-        if open >= limit:
-            raise TooMany(
-                f"stream {self.name!r}: expected fewer than {limit:,} open requests, "
-                f"got {open:,}; label or withdraw some"
-            )
-        raise TooMany(
-            f"stream {self.name!r}: expected at most {limit - open:,} arrivals at once, as {open:,} requests "
-            f"are open and at most {limit:,} may be, got {coming:,}; send fewer at once"
-        )
+    # -- ids that may come, and deadlines ---------------------------------------------------------------
 
     def check_new(self, *ids: str) -> None:
         """Raise where an id cannot be taken: no store can hold it, or it was erased."""
@@ -539,8 +410,3 @@ class LiveStream:
 
         done, _ = await self.change(DEADLINE, "withdraw", work, len(due))
         return done
-
-    def subscribe(self, heard: Heard) -> Callable[[], None]:
-        """Have a function called whenever more of the log is on disk; returns one that ends it."""
-        self._ears.append(heard)
-        return lambda: self._ears.remove(heard)

@@ -4,6 +4,7 @@ It binds to this machine alone unless told otherwise, and to no other address be
 to stop, it takes no more calls, answers those that it has, and writes what they are about.
 """
 
+import asyncio
 import gc
 import os
 import re
@@ -100,6 +101,7 @@ SILENT_SECONDS = 30.0  # between two looks for connections on which nothing is a
 OBJECTS_BEFORE_COLLECTION = 20_000  # made, and not gone again
 ALARM_SECRET = "BREAKEVEN_ALARM_SECRET"
 STANDARD_ERROR = 2
+HEAD_BEGINS = b"HTTP/"
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -198,6 +200,63 @@ def alarm_receiver(url: str | None) -> AlarmReceiver | None:
     return AlarmReceiver(url, os.environ.get(ALARM_SECRET, ""), ALARM_SECRET)
 
 
+class WholeAnswers(asyncio.Transport):
+    """A connection on which the head of an answer waits for its body, so that both are sent at once.
+
+    It waits until the loop's next turn at most: some answers have no body, or one that comes later.
+    """
+
+    def __init__(self, inner: asyncio.Transport) -> None:
+        self._inner, self._head = inner, b""
+        self._call_soon = asyncio.get_running_loop().call_soon
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Send this, behind what waits for it."""
+        if self._head:
+            self._inner.write(self._head + data)
+            self._head = b""
+        elif data[:5] == HEAD_BEGINS:
+            self._head = bytes(data)
+            self._call_soon(self._let_go)
+        else:
+            self._inner.write(data)
+
+    def _let_go(self) -> None:
+        if self._head:
+            self.write(b"")
+
+    def close(self) -> None:
+        """Send what waits, and close."""
+        self._let_go()
+        self._inner.close()
+
+    def is_closing(self) -> bool:
+        """Whether nothing more is sent."""
+        return self._inner.is_closing()
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        """What is known of the connection."""
+        return self._inner.get_extra_info(name, default)
+
+    def pause_reading(self) -> None:
+        """Take no more for now."""
+        self._inner.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Take more again."""
+        self._inner.resume_reading()
+
+
+def with_whole_answers(parser: Any) -> Any:
+    """A parser of HTTP whose connections send answers whole."""
+
+    class Parser(parser):  # type: ignore[misc]
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(WholeAnswers(transport))
+
+    return Parser
+
+
 class StoppingServer(uvicorn.Server):
     """A server that waits for nobody for ever.
 
@@ -219,6 +278,8 @@ class StoppingServer(uvicorn.Server):
             ws="none",
             proxy_headers=False,  # or anybody here could say that they come from the trusted proxy
         )
+        config.load()
+        config.http_protocol_class = with_whole_answers(config.http_protocol_class)
         super().__init__(config)
         self._service = service
         self._silent: dict[Any, Any] = {}  # connections without a call under way, with the last call of each
@@ -259,8 +320,8 @@ class StoppingServer(uvicorn.Server):
 def socket(host: str, port: int) -> Socket:
     """A socket that listens; port 0 takes any that is free.
 
-    What is written to its connections is sent at once: an answer goes out in two parts, and the second would
-    wait until the other side has confirmed the first, which takes it 40 ms.
+    What is written to its connections is sent at once: of an answer in parts the second would wait until the
+    other side has confirmed the first, which takes it 40 ms.
     """
     family = getaddrinfo(host, port, type=SOCK_STREAM)[0][0]
     listening = create_server((host, port), family=family, backlog=2048)

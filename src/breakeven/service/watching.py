@@ -20,7 +20,8 @@ from breakeven.errors import BreakevenError, expect
 from breakeven.folding import EVENT_KINDS, event_of
 from breakeven.service.beside import Repeating
 from breakeven.service.clock import TIME_BOUNDS, Histogram
-from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.folded import Folded
+from breakeven.service.live_stream import LiveStream
 from breakeven.store import LogEntry, Store
 from breakeven.store.export import time_of
 from breakeven.values import AnyEvent, Arrived, Corrected, Reopened, Told, Withdrawn

@@ -32,11 +32,12 @@ Deliver = Callable[[Callable[[], None]], object]
 
 
 class _Call(Struct, gc=False):
-    """What one caller waits for: entries of one stream, or, without any, all that came before."""
+    """What callers wait for: entries of one stream, or, without any, all that came before."""
 
     stream: int
     entries: Sequence[LogEntry]
     answer: Answer
+    callers: int = 1
     resumes: bool = False
 
 
@@ -67,14 +68,14 @@ class Writer:
 
     # -- for callers -------------------------------------------------------------------------------
 
-    def submit(self, entries: Sequence[LogEntry], answer: Answer) -> None:
+    def submit(self, entries: Sequence[LogEntry], answer: Answer, callers: int = 1) -> None:
         """Have entries of one stream written; `answer` is called once they are on disk, or with an error.
 
-        Calls are written in the order in which they came.
+        Calls are written in the order in which they came; so many `callers` wait for this one.
         """
         if len(entries) != 1 and len({entry.stream for entry in entries}) != 1:
             expect.refuse("entries", "some of one stream", "none, or some of several", described=True)
-        self._put(_Call(entries[0].stream, entries, answer))
+        self._put(_Call(entries[0].stream, entries, answer, callers))
 
     def write(self, entries: Sequence[LogEntry]) -> None:
         """The same, and wait for it."""
@@ -133,7 +134,7 @@ class Writer:
         several = False
         try:
             while (group := self._gather(several)) is not None:
-                several = len(group) > 1
+                several = sum(call.callers for call in group) > 1
                 self._answer(group, self._commit(group))
         finally:
             self._ended.set()

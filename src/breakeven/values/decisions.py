@@ -159,6 +159,8 @@ class CompiledDecisions(Decisions):
 
     def at(self, places: Sequence[int]) -> list[Decision]:
         """The decisions at some places, as objects."""
+        if not len(places):
+            return []
         chosen = np.asarray(places, dtype=np.intp)
         *columns, reasons, _ = self.columns
         wants, mean, std, uncertainty, threshold, cost, chance, worth, worth_now, round = (

@@ -5,14 +5,17 @@ on its workers. The counts of each batch are in the query's progress.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 from breakeven.beliefs import Belief
 from breakeven.engines.answered import FoldCounts
 from breakeven.engines.frames import predictions_out, restored
 from breakeven.engines.group_state import EARLY_WINDOW, TOLD_WINDOW, GroupSetup
 from breakeven.engines.spark.checkpoints import STATE_SCHEMA, check_checkpoint, check_groups
-from breakeven.engines.spark.spark_rows import Named, check_streams, grouped_rows
+from breakeven.engines.spark.spark_rows import GroupedRows, Named, check_streams, grouped_rows
+from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.rules import Rule
 
@@ -21,10 +24,28 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.streaming.state import GroupState
 
+P = ParamSpec("P")
 COUNTS_NAME = "breakeven"  # under this name a query's progress has the counts of each batch
 
 
-def decide_stream(
+class Asked(NamedTuple):
+    """What is to be decided on: rows, how groups are made up, and the checkpoint if it was named."""
+
+    arrivals: "DataFrame"
+    labels: "DataFrame | None"
+    learners: "DataFrame | None"
+    setup: GroupSetup
+    named: Named
+    groups: int
+    checkpoint: str | None
+
+    def plan(self, *, stream: bool) -> GroupedRows:
+        """All rows in one frame; all are of streams, or all of tables."""
+        check_streams(stream, arrivals=self.arrivals, labels=self.labels, learners=self.learners)
+        return grouped_rows(self.setup, self.named, self.groups, self.arrivals, self.labels, self.learners)
+
+
+def _asked(
     arrivals: "DataFrame",
     config: Learner,
     *,
@@ -41,7 +62,32 @@ def decide_stream(
     checkpoint: str | None = None,
     rules: Iterable[type[Rule]] = (),
     beliefs: Iterable[type[Belief]] = (),
-) -> "DataFrame":
+) -> Asked:
+    """The arguments of both verbs."""
+    setup = GroupSetup.of(
+        config, told_window=told_window, early_window=early_window, rules=rules, beliefs=beliefs
+    )
+    return Asked(arrivals, labels, learners, setup, Named(key, id, x, order, cost), groups, checkpoint)
+
+
+def _called_like(
+    asked: Callable[P, Asked],
+) -> "Callable[[Callable[[Asked], DataFrame]], Callable[P, DataFrame]]":
+    """A verb that takes what `asked` takes."""
+
+    def called(answer: "Callable[[Asked], DataFrame]") -> "Callable[P, DataFrame]":
+        @wraps(answer)
+        def verb(*given: P.args, **named: P.kwargs) -> "DataFrame":
+            return answer(asked(*given, **named))
+
+        vars(verb)["__signature__"] = signature(asked).replace(return_annotation="DataFrame")
+        return verb
+
+    return called
+
+
+@_called_like(_asked)
+def decide_stream(asked: Asked) -> "DataFrame":
     """Answers to a stream of arrivals, exactly once, by one learner for each key, all made like `config`.
 
     `x` is a column of types, or the columns of numbers of a point; `order` says in which order the arrivals
@@ -50,13 +96,9 @@ def decide_stream(
     fixed for a checkpoint; so is `config`. Where you say which `checkpoint` it will be, both are checked
     against it before anything starts.
     """
-    setup = GroupSetup.of(
-        config, told_window=told_window, early_window=early_window, rules=rules, beliefs=beliefs
-    )
-    check_streams(True, arrivals=arrivals, labels=labels, learners=learners)
-    plan = grouped_rows(setup, Named(key, id, x, order, cost), groups, arrivals, labels, learners)
-    if checkpoint is not None:
-        check_checkpoint(arrivals.sparkSession, checkpoint, setup, plan.groups)
+    plan = asked.plan(stream=True)
+    if asked.checkpoint is not None:
+        check_checkpoint(asked.arrivals.sparkSession, asked.checkpoint, asked.setup, plan.groups)
     fold, number = plan.fold, plan.groups
 
     def step(_: Any, frames: Iterator["Frame"], state: "GroupState") -> Iterator["Frame"]:
@@ -72,32 +114,15 @@ def decide_stream(
     return _observed(answers)
 
 
-def decide_batch(
-    arrivals: "DataFrame",
-    config: Learner,
-    *,
-    key: str,
-    id: str,
-    x: str | list[str],
-    order: str,
-    cost: str | None = None,
-    labels: "DataFrame | None" = None,
-    learners: "DataFrame | None" = None,
-    groups: int = 64,
-    told_window: int = TOLD_WINDOW,
-    early_window: int = EARLY_WINDOW,
-    rules: Iterable[type[Rule]] = (),
-    beliefs: Iterable[type[Belief]] = (),
-) -> "DataFrame":
+@_called_like(_asked)
+def decide_batch(asked: Asked) -> "DataFrame":
     """Answers to a table of arrivals: what `decide_stream` answers if all of it comes in one batch.
 
-    `learners` go on from where an export left them; what becomes of them is not kept.
+    `learners` go on from where an export left them; what becomes of them is not kept, in no `checkpoint`.
     """
-    setup = GroupSetup.of(
-        config, told_window=told_window, early_window=early_window, rules=rules, beliefs=beliefs
-    )
-    check_streams(False, arrivals=arrivals, labels=labels, learners=learners)
-    plan = grouped_rows(setup, Named(key, id, x, order, cost), groups, arrivals, labels, learners)
+    if asked.checkpoint is not None:
+        expect.refuse("checkpoint", "none, as a table leaves nothing in one", asked.checkpoint)
+    plan = asked.plan(stream=False)
     fold = plan.fold
 
     def step(frame: "Frame") -> "Frame":

@@ -15,10 +15,9 @@ from breakeven.engines.frames import (
     GroupFold,
     IdKind,
 )
+from breakeven.engines.group import is_fleet
 from breakeven.engines.group_state import GroupSetup
 from breakeven.errors import InvalidInput, expect
-from breakeven.learner import Learner
-from breakeven.learner.fleet import why_no_fleet
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -62,7 +61,7 @@ def grouped_rows(
     from pyspark.sql import functions
 
     groups = expect.whole("groups", groups, least=1, most=2**31 - 1)
-    fleet = why_no_fleet(Learner.of(setup.config, setup.rules, setup.beliefs)) is None
+    fleet = is_fleet(setup)
     rows = _arrival_rows(arrivals, named, fleet)
     kinds = _kinds(rows)
     others = [] if labels is None else [_label_rows(labels, named, kinds)]
@@ -201,5 +200,10 @@ def _order(frame: "DataFrame", column: str) -> "Column":
         return frame[column].cast("double")
     if kind not in WHOLE_TYPES:
         wanted = "a column of whole numbers, numbers, dates or timestamps"
-        expect.refuse("order", wanted, f"{column}, of {kind}", described=True)
+        came = f"{column}, of {kind}"
+        if kind == "timestamp_ntz":  # which moment it is, only its owner knows
+            came += (
+                f'; say which moment it is: col("{column}").cast("timestamp") takes the session\'s time zone'
+            )
+        expect.refuse("order", wanted, came, described=True)
     return frame[column].cast("bigint")

@@ -224,13 +224,32 @@ class Coding:
     """
 
     def __init__(self, points: Points, loops: ModuleType) -> None:
-        self._points, self._loops = points, loops
-        self._numbering = None if isinstance(points, np.ndarray) else _Numbering()
-        self._part = points[:0]
+        self._loops = loops
+        self._numbering: _Numbering | None = None
         self.names: list[Any] = []
         self.low = 0
         self.lookup: Codes = np.empty(0, dtype=np.uint32)
         self.values: Counts = np.empty(0, dtype=np.int64)
+        self.begin(points)
+
+    def begin(self, points: Points) -> None:
+        """Other rounds come; the types met so far keep their codes."""
+        self._points, self._part = points, points[:0]
+        if self._numbering is None and not isinstance(points, np.ndarray):
+            self._number_by_name()
+            self._fresh_names()
+
+    def _number_by_name(self) -> _Numbering:
+        self._numbering = _Numbering(zip(self.names, range(len(self.names)), strict=True))
+        return self._numbering
+
+    def code_of(self, name: Any) -> int | None:
+        """The code of a type, if it was met."""
+        if self._numbering is not None:
+            return self._numbering.get(name)
+        place = name - self.low if isinstance(name, int) else -1
+        code = int(self.lookup[place]) if 0 <= place < len(self.lookup) else UNSEEN
+        return None if code == UNSEEN else code
 
     def take(self, rounds: slice) -> None:
         """Some rounds come."""
@@ -247,8 +266,7 @@ class Coding:
     def meet(self, start: int) -> list[Any]:
         """Number the types that are new from `start` of the rounds on, and name them."""
         if self._numbering is None and not self._reach(self.values[start:]):
-            self._numbering = _Numbering(zip(self.names, range(len(self.names)), strict=True))
-            self._number(self._numbering)
+            self._number(self._number_by_name())
         fresh = self._fresh(self.values[start:]) if self._numbering is None else self._fresh_names()
         self.names += fresh
         return fresh
@@ -323,6 +341,11 @@ class Spreads:
         self.first: int | None = None
         self.values = np.array([inf])  # without labels
         self.provide(belief.asked)
+
+    def reach(self, labels: int) -> None:
+        """More labels may have been asked for elsewhere: so many there are."""
+        if self.first is not None and labels - self.first >= len(self.values):
+            self.provide(labels)
 
     def provide(self, labels: int) -> None:
         """Move the window to this many labels asked for, as more will follow; or double the table."""

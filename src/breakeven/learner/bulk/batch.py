@@ -5,6 +5,7 @@ asked about stays in columns, too, until somebody looks for one.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import repeat
 from math import isnan
 from typing import Any
@@ -12,24 +13,24 @@ from typing import Any
 import numpy as np
 
 from breakeven.errors.expect import LARGEST, SMALLEST, Array
-from breakeven.learner.book import Entry
+from breakeven.learner.book import Entry, NewIds, PassedBatch
 from breakeven.learner.bulk.arrays import Answers, Before, Points
-from breakeven.learner.bulk.stream import RunningStream
+from breakeven.learner.bulk.stream import RestingArrays, awake
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.values import Arrived, CompiledDecisions, Reasons
 
 
 def decide_many(
-    state: State, points: Points, keys: dict[str, int] | None = None, money: Array | None = None
+    state: State, points: Points, names: NewIds | None = None, money: Array | None = None
 ) -> CompiledDecisions:
     """Decide on types with a learner that the loops serve; labels are awaited. Nothing is checked here.
 
-    `keys` are those of the entries by their ids, which are new; `money` is what labels cost, NaN where that
-    is as agreed.
+    `names` are ids that are new; `money` is what labels cost, NaN where that is as agreed.
     """
     count = len(points)
     costs = None if money is None else np.where(np.isnan(money), state.quote.cost, money)
-    run = RunningStream(state, points, None if costs is None else costs / state.costs.error_cost, told=False)
+    prices = None if costs is None else costs / state.costs.error_cost
+    run = awake(state, points, prices)
     room = Before.empty if run.judge.values_labels else Before.without_worth
     answers, before = Answers.empty(count), room(count)
     reasons = []
@@ -38,18 +39,19 @@ def decide_many(
         run.decide(rounds, part[0], before=part[1])
         reasons.append(run.judge.reasons(*part))
     whole = slice(0, count)
-    ids: Sequence[Any] = run.automatic_ids(whole) if keys is None else list(keys)
+    ids: Sequence[Any] = run.automatic_ids(whole) if names is None else list(names)
     decided = run.decided(ids, whole, answers, before, Reasons.joined(reasons), costs)
     decided.columns.lock()  # the book keeps them
     batch = ArrivedRows(state.earlier + state.number + 1, points, ids, decided, money)
     state.phase = CHANGING
-    if keys is None:
+    if names is None:
         state.book.note_numbered(state.rounds + 1, count)
     else:
-        state.book.note_ids(keys, state.rounds + 1)
+        state.book.note_ids(names, state.rounds + 1)
     run.settle()
-    _enter(state, batch, keys)
+    _enter(state, batch, names)
     state.number += count
+    state.resting = RestingArrays(run, state.number)
     if state.listeners:
         state.announce(*batch.events(state.number - count + 1, state.name))
     state.phase = WHOLE
@@ -57,13 +59,13 @@ def decide_many(
 
 
 class ArrivedRows:
-    """The rows of a batch, with keys from `first` to `last`: points, decisions, and costs that were given."""
+    """The rows of a batch, with keys from `first` on: points, decisions, and costs that were given."""
 
     def __init__(
         self, first: int, points: Points, ids: Sequence[Any], decided: CompiledDecisions, money: Array | None
     ) -> None:
-        self.first, self.last = first, first + len(points) - 1
-        self.ids, self.decided, self._points, self._money = ids, decided, points, money
+        self.first, self.ids, self.decided = first, ids, decided
+        self._points, self._money = points, money
 
     def since(self, row: int) -> "ArrivedRows":
         """The rows from this one on, to be kept; copied where most of them would be kept for nothing."""
@@ -76,12 +78,18 @@ class ArrivedRows:
             )
         return ArrivedRows(self.first, _own(points), self.ids, self.decided, self._money)
 
-    def entries(self, keys: Sequence[int]) -> list[Entry]:
-        """The entries with these keys."""
-        places = [key - self.first for key in keys]
-        decisions = self.decided.at(places)
-        given = self._given(places)
-        ids = [one.id for one in decisions]
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return dict(zip(map(str, self.ids), range(len(self.ids)), strict=True))
+
+    def entries(self, ids: Sequence[str]) -> list[Entry]:
+        """The entries under these ids."""
+        return self.entries_at([self._places[id] for id in ids])
+
+    def entries_at(self, places: Sequence[int]) -> list[Entry]:
+        """The entries of these rows."""
+        decisions, given = self.decided.at(places), self._given(places)
+        ids, keys = [one.id for one in decisions], [self.first + place for place in places]
         return list(map(Entry, ids, keys, self._types(places), decisions, given))
 
     def events(self, number: int, stream: str) -> list[Arrived]:
@@ -109,27 +117,27 @@ def _own(points: Points) -> Points:
     return points.copy() if isinstance(points, np.ndarray) else points
 
 
-def _enter(state: State, batch: ArrivedRows, keys: dict[str, int] | None) -> None:
+def _enter(state: State, batch: ArrivedRows, names: NewIds | None) -> None:
     """The book takes up labels that are awaited, and the last arrivals that were not asked about."""
     book, columns = state.book, batch.decided.columns
     asked = np.flatnonzero(columns.wants_label)
-    entries = batch.entries((asked + batch.first).tolist())
+    entries = batch.entries_at(asked.tolist())
     book.await_many(entries)
     costs = columns.cost[asked]
     if len(asked) and (costs == costs[0]).all():
         book.buy_many(len(asked), float(costs[0]))
     else:
         book.buy_each(costs.tolist())
-    passed = np.flatnonzero(~columns.wants_label)[-book.keep or len(columns.cost) :]
-    if not len(passed):
+    passed = np.flatnonzero(~columns.wants_label)
+    kept = passed[-book.keep or len(passed) :]
+    if not len(kept):
         return
-    low = int(passed[0])
-    if keys is None or low:
-        ids = map(str, batch.ids[low:])
-        keys = dict(zip(ids, range(batch.first + low, batch.last + 1), strict=True))
+    low = 0 if len(kept) == len(passed) else int(kept[0])
+    if names is None or low:
+        names = dict.fromkeys(map(str, batch.ids[low:]), PassedBatch())
     for one in entries:
-        keys.pop(one.id, None)
-    book.pass_many(keys, batch.since(low))
+        names.pop(one.id, None)
+    book.pass_many(names, batch.since(low))
 
 
 def sound_money(costs: Sequence[Any]) -> Array | None:

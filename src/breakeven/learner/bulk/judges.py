@@ -53,7 +53,8 @@ def reasons_from(reason: Callable[..., str], *facts: Truths, rounds: int) -> Rea
     """The reasons that a rule gives for these facts, each of which is true or false in every round."""
     codes = np.zeros(rounds, dtype=np.uint8)
     for fact in facts:
-        codes = 2 * codes + fact.astype(np.uint8)
+        codes <<= 1
+        codes |= fact.view(np.uint8)
     return Reasons(codes, tuple(reason(*case) for case in product((False, True), repeat=len(facts))))
 
 
@@ -117,6 +118,10 @@ class Judge(Protocol):
         """Rounds of this stream, from 0, after whose label a fit was made."""
         ...
 
+    def begin(self, first: int, rounds: int, prices: Array | None) -> None:
+        """So many rounds come from this one on; `prices` are those of the labels where they differ."""
+        ...
+
     def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:
         """Get ready for a chunk of this many rounds, beginning with this one."""
         ...
@@ -138,24 +143,15 @@ class Judge(Protocol):
         ...
 
 
-def judge_for(
-    state: State, names: list[Any], loops: ModuleType, rounds: int, prices: Array | None = None
-) -> Judge:
-    """The judge of so many rounds of a learner that has one of our rules.
-
-    `names` will have the types that were met, and `prices` are those of the labels where they differ.
-    """
+def judge_for(state: State, names: list[Any], loops: ModuleType) -> Judge:
+    """The judge of a learner that has one of our rules; `names` will have the types that were met."""
     match rule := state.rule:
         case Value():
-            return ByWorth(state, rule, names, prices)
+            return ByWorth(state, rule, names)
         case VariableUncertainty():
             return ByMovingLimit(rule, state.belief.traits.label_scale, loops)
         case Threshold():
-            traits = state.belief.traits
-            price = state.quote.price / traits.label_scale
-            thresholds = Thresholds(loops, price, traits.unit, rule.scale)
-            scaled = None if prices is None else prices / traits.label_scale
-            return ByThreshold(rule, thresholds, loops, state.rounds + 1, rounds, scaled)
+            return ByThreshold(rule, state, loops)
         case RandomSelect():
             return ByLot(rule, state, loops)
         case _:
@@ -172,6 +168,9 @@ class ByLimits:
     def __init__(self, loops: ModuleType, *, shown: bool = False) -> None:
         self._loops = loops
         self._limits = NO_LIMITS._replace(shown=shown)
+
+    def begin(self, first: int, rounds: int, prices: Array | None) -> None:
+        """Nothing depends on where they begin, nor on prices."""
 
     def decide(self, given: Given, start: int) -> Stop:
         """Compare with the limits."""
@@ -190,19 +189,18 @@ class ByLimits:
 class ByThreshold(ByLimits):
     """`Threshold`, by either clock."""
 
-    def __init__(
-        self,
-        rule: Threshold,
-        thresholds: Thresholds,
-        loops: ModuleType,
-        first: int,
-        rounds: int,
-        prices: Array | None,
-    ) -> None:
+    def __init__(self, rule: Threshold, state: State, loops: ModuleType) -> None:
         super().__init__(loops, shown=True)
-        self._rule, self._thresholds, self._first, self._prices = rule, thresholds, first, prices
+        traits = state.belief.traits
+        self._rule, self._scale, self._rounds = rule, traits.label_scale, 0
+        self._thresholds = Thresholds(loops, state.quote.price / self._scale, traits.unit, rule.scale)
         self._chunk: Array | None = None  # the prices of a chunk
-        self._by_table = rule.clock == "type" and prices is None and rounds >= SHORTEST_FOR_TABLE
+
+    def begin(self, first: int, rounds: int, prices: Array | None) -> None:
+        """A table is worth its while once many rounds came, unless labels differ in their prices."""
+        self._first, self._prices = first, None if prices is None else prices / self._scale
+        self._rounds += rounds
+        self._by_table = self._rule.clock == "type" and prices is None and self._rounds >= SHORTEST_FOR_TABLE
 
     def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:
         """Take the table, or compute the thresholds of the chunk."""
@@ -273,6 +271,9 @@ class ByMovingLimit:
         self._loops, self._rule = loops, rule
         self._moving = moving_limit(rule, np.array([rule.theta, rule.lately]), scale)
         self._lately = rule.lately
+
+    def begin(self, first: int, rounds: int, prices: Array | None) -> None:
+        """The limit goes on from where it is."""
 
     def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:
         """The limit comes with the rounds."""
@@ -354,7 +355,7 @@ class ByWorth:
     propensity: float | None = None
     values_labels = True
 
-    def __init__(self, state: State, rule: Value, names: list[Any], prices: Array | None) -> None:
+    def __init__(self, state: State, rule: Value, names: list[Any]) -> None:
         from breakeven.learner.bulk import worth_loop  # which needs numba
 
         belief = state.belief
@@ -363,7 +364,11 @@ class ByWorth:
         self._met = Met(names, belief.known, np.array(astuple(belief.count())), TypeArrays.of([]))
         self._across = AcrossTypes(self._met, belief.noise_std, belief.prior_mean, belief.prior_std)
         self._across.load(belief.across.state())
-        self._first, self._prices = state.rounds + 1, prices
+        self.begin(state.rounds + 1, 0, None)
+
+    def begin(self, first: int, rounds: int, prices: Array | None) -> None:
+        """What was learnt stays; fits are those of these rounds."""
+        self._first, self._prices = first, prices
         self.fitted_after: list[int] = []  # rounds of this stream, from 0, after whose label a fit was made
 
     def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:

@@ -4,7 +4,7 @@ Answers and state are the same as when arrivals are decided on one by one, to th
 arrivals are entered into the book, which would forget the others.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -38,6 +38,7 @@ from breakeven.values import EVEN, CompiledDecisions, DecisionColumns, Reasons
 SHORTEST = 100_000  # rounds: loading the compiled loops takes as long as about this many rounds one by one
 SHORTEST_BATCH = 128  # rounds for which loops that are loaded take less time than one by one
 CHUNK_ROUNDS = 2**17  # at a time
+TYPES_A_ROUND = 8  # types for each round of a batch; more would cost more to keep than to look up again
 LARGEST_INTEGER = 2**63 - 1
 COMPILED_BELIEFS = (TypeMeans, SeparateTypes)
 
@@ -164,6 +165,46 @@ def replay(
     return Passed(out, Before.joined(befores), Reasons.joined(reasons), run.judge.propensity)
 
 
+class RestingArrays:
+    """The arrays behind a batch: the next one goes on with them if only labels were told in between.
+
+    The copy of a learner has none.
+    """
+
+    def __init__(self, run: "RunningStream | None" = None, number: int = 0) -> None:
+        self._run, self._number = run, number
+        self._told: dict[Any, None] = {}  # types with labels told since
+
+    def __reduce__(self) -> tuple[type["RestingArrays"], tuple[()]]:
+        return RestingArrays, ()
+
+    def note_told(self, point: Any, number: int) -> None:
+        """The event of this number was a label told of this type."""
+        if self._run is not None and number == self._number + 1 and not self._run.judge.values_labels:
+            self._number = number
+            self._told[point] = None
+        else:
+            self._run = None  # what is believed of all types may have changed, or something else happened
+
+    def wake(self, state: State, points: Points, prices: Array | None) -> "RunningStream":
+        """The arrays for these rounds, as they are now."""
+        run = self._run
+        if run is None or self._number != state.number or run.types_met > TYPES_A_ROUND * len(points):
+            return RunningStream(state, points, prices, told=False)
+        run.take_told(self._told)
+        run.go_on(points, prices)
+        return run
+
+
+def awake(state: State, points: Points, prices: Array | None) -> "RunningStream":
+    """The arrays for a batch whose labels are awaited; until it is settled, none are at rest."""
+    resting, state.resting = state.resting, None
+    if resting is None:
+        return RunningStream(state, points, prices, told=False)
+    run: RunningStream = resting.wake(state, points, prices)
+    return run
+
+
 class RunningStream:
     """The state of a learner in arrays, while a stream passes; the learner takes it up at the end."""
 
@@ -176,12 +217,34 @@ class RunningStream:
         self._state, self._belief, self._rounds = state, belief, len(points)
         self.loops = compiled
         self.coding = Coding(points, compiled)
-        self.judge = judge_for(state, self.coding.names, compiled, len(points), prices)
+        self.judge = judge_for(state, self.coding.names, compiled)
+        self.judge.begin(state.rounds + 1, len(points), prices)
         self._told, self._sums = told, told or self.judge.values_labels  # whether sums of labels are needed
         self.types = TypeArrays.of([])
         self._labels = belief.asked
         self._spreads = Spreads(compiled, belief, len(points))
-        self._points = points
+        self._before = self.types.arrivals  # when the last rounds were settled
+
+    def go_on(self, points: Points, prices: Array | None) -> None:
+        """Other rounds come behind those that were settled; nothing else happened but labels told."""
+        self.coding.begin(points)
+        self._rounds, self._labels = len(points), self._belief.asked
+        self._spreads.reach(self._labels)
+        self.judge.begin(self._state.rounds + 1, len(points), prices)
+
+    def take_told(self, points: Iterable[Any]) -> None:
+        """Labels of these types were told one by one."""
+        met = [(code, one) for one in points if (code := self.coding.code_of(one)) is not None]
+        if met:
+            codes = [code for code, _ in met]
+            now = TypeArrays.of(self._belief.tallies([one for _, one in met]), sums=False)
+            for name in ("asked", "told", "mean"):
+                getattr(self.types, name)[codes] = getattr(now, name)
+
+    @property
+    def types_met(self) -> int:
+        """How many types have codes."""
+        return len(self.coding.names)
 
     def chunks(self, rounds: int, cut: int = 0) -> Iterator[slice]:
         """The rounds, in pieces, none of which reaches over the `cut`."""
@@ -297,10 +360,19 @@ class RunningStream:
         if self._told:
             self._belief.settle(self._rows())
         else:
-            counts = (self.types.arrivals.tolist(), self.types.asked.astype(int).tolist())
-            self._belief.settle_asked(zip(self.coding.names, *counts, strict=True))
+            self._belief.settle_asked(self._counts())
         self._state.rounds += self._rounds
         self.judge.settle()
+
+    def _counts(self) -> Iterator[tuple[Any, int, int]]:
+        """Every type that came, with its counts."""
+        arrivals, asked, known = self.types.arrivals, self.types.asked, len(self._before)
+        came = np.flatnonzero(arrivals[:known] != self._before)
+        if known < len(arrivals):
+            came = np.append(came, np.arange(known, len(arrivals)))
+        self._before = arrivals.copy()
+        names = map(self.coding.names.__getitem__, came.tolist())
+        return zip(names, arrivals[came].tolist(), asked[came].astype(int).tolist(), strict=True)
 
     def _rows(self) -> Iterator[tuple[Any, int, int, int, tuple[float, ...]]]:
         """Every type with its counts and the parts of the sum of its labels."""

@@ -5,6 +5,7 @@ run. Whatever this version does not know is refused, as is what cannot be the st
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import Any
@@ -148,7 +149,17 @@ def _read(blob: Any) -> tuple[Learner, tuple[int, int], Fill]:
     length = int.from_bytes(blob[HEAD_SIZE - 8 : HEAD_SIZE], "big")
     head = msgspec.msgpack.decode(blob[HEAD_SIZE : HEAD_SIZE + length], type=Head)
     columns = _columns(head, blob, HEAD_SIZE + length)
-    return Learner.of(head.config), head.windows, lambda state: _fill(state, head, columns)
+    return (
+        _template(msgspec.msgpack.encode(head.config)),
+        head.windows,
+        lambda state: _fill(state, head, columns),
+    )
+
+
+@lru_cache(maxsize=32)
+def _template(config: bytes) -> Learner:
+    """A learner of this configuration; one for all fleets that are read, as none of them changes it."""
+    return Learner.of(msgspec.msgpack.decode(config))
 
 
 def _columns(head: Head, blob: bytes, start: int) -> dict[str, NDArray[Any]]:

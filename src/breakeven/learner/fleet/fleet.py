@@ -134,6 +134,11 @@ class Fleet:
         template = config if isinstance(config, Learner) else Learner.of(dict(config))
         if template.number != 1 or template.belief.labels or template.created is None:
             expect.refuse("config", "a learner without history", template)
+        own = template if template is not config else Learner.of(template.config())
+        self._begin(own, told_window, early_window)
+
+    def _begin(self, template: Learner, told_window: int, early_window: int) -> None:
+        """Begin with a learner that nobody changes from now on."""
         if (cause := why_no_fleet(template)) is not None:
             raise InvalidInput(
                 f"config: expected what a fleet can do, got {cause}; use one Learner for each key"
@@ -417,11 +422,12 @@ class Fleet:
 
         Windows are those it had, unless others are given; of labels that are too many, the last are kept.
         """
-        config, (told, early), fill = read(blob)
-        fleet = cls(
-            config,
-            told_window=told if told_window is None else told_window,
-            early_window=early if early_window is None else early_window,
+        template, (told, early), fill = read(blob)
+        fleet = cls.__new__(cls)
+        fleet._begin(
+            template,
+            told if told_window is None else told_window,
+            early if early_window is None else early_window,
         )
         fill(fleet.state)
         return fleet

@@ -55,8 +55,7 @@ class FleetState:
     """One row for every key (`members`), every type of a key (`cells`) and every label that is kept."""
 
     def __init__(self, template: Learner, told_window: int, early_window: int) -> None:
-        self.template = Learner.of(template.config())
-        self.learner = self.template.state
+        self.template, self.learner = template, template.state
         belief = self.learner.belief
         assert isinstance(belief, TypeMeans)  # as was checked
         self.keys, self.types, self.ids = Vocabulary("keys"), Vocabulary("xs", named=False), Vocabulary("ids")

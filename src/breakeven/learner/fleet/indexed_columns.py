@@ -46,7 +46,8 @@ class GrowingColumns:
 
     @staticmethod
     def _empty(kind: Kind, rows: int) -> NDArray[Any]:
-        return np.full((rows, kind.width) if kind.width else rows, kind.new, dtype=kind.dtype)
+        shape = (rows, kind.width) if kind.width else rows
+        return np.full(shape, kind.new, dtype=kind.dtype) if kind.new else np.zeros(shape, dtype=kind.dtype)
 
     def __len__(self) -> int:
         return self._used
@@ -90,12 +91,11 @@ class GrowingColumns:
 
     def put(self, columns: dict[str, NDArray[Any]]) -> None:
         """Take these rows in place of all."""
-        count = len(next(iter(columns.values())))
-        self._used = 0
-        self._columns = {name: self._empty(kind, 0) for name, kind in self.kinds.items()}
-        self.grow(count)
+        self._used = len(next(iter(columns.values())))
+        size = max(self._used, FIRST_ROOM)
+        self._columns = {name: self._empty(kind, size) for name, kind in self.kinds.items()}
         for name, values in columns.items():
-            self._columns[name][:count] = values
+            self[name][:] = values
 
     @property
     def nbytes(self) -> int:

@@ -173,8 +173,9 @@ class LabelsById:
         """The rows in a ring, oldest first."""
         if not len(ring):
             return np.empty(0, dtype=np.int64)
-        turned = np.roll(ring, -int(self._ends[which] % len(ring))).astype(np.int64)
-        return np.asarray(turned[turned != FREE])
+        end = int(self._ends[which])
+        turned = ring[:end] if end <= len(ring) else np.roll(ring, -(end % len(ring)))
+        return np.asarray(turned[turned != FREE], dtype=np.int64)
 
     def put(self, columns: dict[str, NDArray[Any]], counts: tuple[int, int, int]) -> bool:
         """Take up labels awaited, then settled, then early; whether each is there once."""

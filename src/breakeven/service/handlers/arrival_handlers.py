@@ -10,7 +10,8 @@ from breakeven.folding import event_of
 from breakeven.learner import Learner
 from breakeven.rows import Columns
 from breakeven.service.calls import JSON_WRITER, Call
-from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.folded import Folded
+from breakeven.service.live_stream import LiveStream
 from breakeven.store import LogEntry
 from breakeven.store.export import time_of
 from breakeven.values import Arrived, Decision, Prediction
@@ -74,7 +75,7 @@ def decide_one(live: LiveStream, now: Folded, arrival: Arrival) -> tuple[Decisio
             return again(learner, entry, point, cost, arrival.force), entry.seq
         if id is not None:
             live.check_new(id)
-        live.check_room(now)
+        now.check_room(live.name)
     return learner.decide(point, cost=cost, id=id, force=arrival.force), None
 
 
@@ -87,7 +88,7 @@ def decide_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[
         came = f"{len(ids)} among {len(arrivals)}"
         expect.refuse("arrivals", "an id for each, or for none", came, described=True)
     if not ids:
-        live.check_room(now, len(points))
+        now.check_room(live.name, len(points))
         return [(one, None) for one in learner.decide_many(points, costs=costs)]
     old = [id for id in live.seen.among(ids) if find(id) is None]
     past = live.store.find_many(live.number, old) if old else {}
@@ -96,7 +97,7 @@ def decide_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[
         every_cost = costs or [None] * len(ids)
         return _some_again(live, now, list(zip(ids, points, every_cost, strict=True)), past)
     if now.limit is not None:
-        live.check_room(now, sum(find(id) is None for id in ids))
+        now.check_room(live.name, sum(find(id) is None for id in ids))
     return [(one, None) for one in learner.decide_many(points, costs=costs, ids=ids)]
 
 
@@ -112,7 +113,7 @@ def _some_again(
         if id in past
     }
     new = [case for case in cases if case[0] not in past]
-    live.check_room(now, sum(book.find(id) is None for id, _, _ in new))
+    now.check_room(live.name, sum(book.find(id) is None for id, _, _ in new))
     ids, points, costs = [id for id, _, _ in new], [point for _, point, _ in new], [cost for *_, cost in new]
     given = costs if any(cost is not None for cost in costs) else None
     decided = learner.decide_many(points, costs=given, ids=ids)

@@ -17,8 +17,9 @@ from breakeven.learner.book import Entry
 from breakeven.rows import Columns
 from breakeven.service.calls import Call
 from breakeven.service.desk import Lease, Nothing, OpenRequest, cursor_of
+from breakeven.service.folded import SKIPPED, Folded
 from breakeven.service.handlers.arrival_handlers import prediction_answer, row_of, standing_of
-from breakeven.service.live_stream import SKIPPED, Folded, LiveStream
+from breakeven.service.live_stream import LiveStream
 from breakeven.store import LogEntry
 from breakeven.store.export import time_of
 from breakeven.values import Decision, Prediction

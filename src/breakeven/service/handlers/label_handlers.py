@@ -9,9 +9,9 @@ import msgspec
 from breakeven.errors import BreakevenError, InvalidInput, expect
 from breakeven.errors.serving import ErasedId, HeldByAnother, Malformed, TooLarge, WrongMedia
 from breakeven.service.calls import CSV_MEDIA, JSON_MEDIA, LINES_MEDIA, Call, Raw
+from breakeven.service.folded import Folded
 from breakeven.service.handlers.arrival_handlers import point_at
 from breakeven.service.handlers.desk_handlers import check_free, label_of, tell
-from breakeven.service.live_stream import Folded
 from breakeven.wire.requests import (
     MOST_LINES,
     HistoryAnswer,

@@ -128,7 +128,7 @@ def _heard_before(call: Call) -> int | None:
 async def changes(call: Call, live: LiveStream, heard: int | None) -> AsyncGenerator[bytes, None]:
     """An event for each change behind `heard`, until caller or stream are gone, or the service stops."""
     feeds, woken, ending = call.service.feeds, asyncio.Event(), asyncio.Event()
-    stop_listening = live.subscribe(lambda *_: woken.set())
+    stop_listening = live.to_disk.subscribe(lambda _: woken.set())
     try:
         with feeds.open(call.by, woken, ending):
             yield b"retry: 2000\n\n"

@@ -13,7 +13,8 @@ from breakeven.learner.summary import Summary
 from breakeven.rows import Columns
 from breakeven.rules import rule_of
 from breakeven.service.calls import BYTES_MEDIA, Answer, Call
-from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.folded import Folded
+from breakeven.service.live_stream import LiveStream
 from breakeven.service.setting_up import (
     CONFIGURED,
     changed_config,

@@ -9,8 +9,8 @@ from typing import Any
 from breakeven.errors import InvalidInput
 from breakeven.rows import Columns
 from breakeven.service.calls import Call
+from breakeven.service.folded import Folded
 from breakeven.service.handlers import desk_handlers
-from breakeven.service.live_stream import Folded
 from breakeven.service.pages.rendering import Page, Visit, flag, read_number
 from breakeven.service.pages.svg_charts import answer_scale
 from breakeven.wire.requests import (

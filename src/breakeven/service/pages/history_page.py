@@ -9,9 +9,10 @@ from msgspec import Struct
 from breakeven.errors import BreakevenError, expect
 from breakeven.errors.serving import Malformed
 from breakeven.folding import EVENT_KINDS, event_of
+from breakeven.service.folded import Folded
 from breakeven.service.handlers import arrival_handlers, desk_handlers
 from breakeven.service.handlers.log_handlers import MOST_DIGITS
-from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.live_stream import LiveStream
 from breakeven.service.pages.desk_page import facts_of, label_value, unit_of_label
 from breakeven.service.pages.rendering import Elsewhere, Page, Visit, address, shown_amount
 from breakeven.store import LogEntry

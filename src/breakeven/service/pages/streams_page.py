@@ -6,8 +6,9 @@ from typing import Any
 from msgspec import Struct
 
 from breakeven.errors import BreakevenError, InvalidInput, expect
+from breakeven.service.folded import Folded
 from breakeven.service.handlers import stream_handlers
-from breakeven.service.live_stream import Folded, LiveStream
+from breakeven.service.live_stream import LiveStream
 from breakeven.service.pages.rendering import Elsewhere, Page, Visit, address, number, text, whole
 from breakeven.wire.stream_setup import ColumnSetup, ColumnsSetup, FeatureSetup, StreamConfig, StreamLine
 

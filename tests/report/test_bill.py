@@ -14,7 +14,7 @@ from breakeven.report.bill_page import html
 from breakeven.values.bill import Bill, BillRow, Comparison, CostPoint, sweep_of
 from breakeven.values.bill_words import headline
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
-from tests.unit.reading import Reader
+from tests.report.reading import Reader
 
 EVIL = "</script><script>alert('1 & 2')</script>\"<!--"
 SCRIPTS = re.compile(r"<script([^>]*)>(.*?)</script>", re.DOTALL)

@@ -10,7 +10,7 @@ from breakeven.report import markdown, write_figure, write_page, write_table
 from breakeven.report.line_styles import PAGE_AFTER_DARK
 from breakeven.report.markup import asset, marked, shown
 from breakeven.values.exhibit import Chart, Figure, Line, Section, Table
-from tests.unit.reading import Reader
+from tests.report.reading import Reader
 
 EVIL = "<script>alert('1 & 2')</script>\""
 
