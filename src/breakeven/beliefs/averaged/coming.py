@@ -98,9 +98,9 @@ class Coming:
 
     def reach(self, look: Look, posterior: Posterior) -> Array:
         """The covariance of f at a point with f at each arrival kept, given the labels told."""
-        bare = look.coming - np.matmul(self.k, look.reached[:, :, None])[:, :, 0]
-        bare += (look.open / posterior.certain)[:, None] * self.open
-        return bare
+        reach: Array = look.coming - np.matmul(self.k, look.reached[:, :, None])[:, :, 0]
+        reach += (look.open / posterior.certain)[:, None] * self.open
+        return reach
 
 
 def _known(posterior: Posterior, k: Array, places: Array, explained: Array) -> tuple[Array, Array]:

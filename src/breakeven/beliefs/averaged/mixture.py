@@ -17,7 +17,6 @@ from breakeven.values.decision import QUANTILE_LEVELS
 Places = NDArray[np.int64]
 
 
-
 def _cells(*edges: float) -> tuple[Array, Array]:
     """Levels in the middles of cells between these and their mirror images, and how wide the cells are."""
     both = np.array([*edges, *(1.0 - one for one in reversed(edges) if one < 0.5)])

@@ -46,7 +46,7 @@ LEAST_OWN_NOISE = 1e-6  # of a label, over the amplitude of f: less is lost in t
 FACTORED = 100_000  # entries of covariances that are factored together
 HALVED_FROM = 200  # labels from which reading only half of an inverse is faster
 ROOM = 16  # labels for which room is made at once
-TOGETHER = 20_000  # entries of inverses that change together: more leave the cache
+LEANT_TOGETHER = 20_000  # entries of inverses that change together: more leave the cache
 LEAST_SCALE = 0.5  # of a part of the labels, over that of all: a few that happen to be equal prove nothing
 SCALE_RANGE = 2.0 * log(100.0)  # the range of log s² before any label, where one world is weighed against two
 
@@ -196,7 +196,7 @@ class Posterior:
         """Add to each inverse the product of these, in place."""
         count, inverse = self.labels, self.inverse
         if count < HALVED_FROM:
-            few = max(1, TOGETHER // count**2)
+            few = max(1, LEANT_TOGETHER // count**2)
             for i in range(0, len(inverse), few):
                 some = slice(i, i + few)
                 inverse[some] += reached[some, :, None] * lean[some, None, :]
@@ -265,7 +265,8 @@ class Posterior:
     def explained(self, k: Array) -> Array:
         """k·K⁻¹k of several points, whose k is given: members × points × labels."""
         if self.labels < HALVED_FROM:
-            return np.einsum("mri,mri->mr", np.matmul(k, self.inverse), k)
+            explained: Array = np.einsum("mri,mri->mr", np.matmul(k, self.inverse), k)
+            return explained
         roomy: Array = np.zeros((*k.shape[:2], len(self._each[0])))
         roomy[:, :, : self.labels] = k
         pairs = zip(self._each, roomy, strict=True)

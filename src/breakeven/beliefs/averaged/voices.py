@@ -25,6 +25,7 @@ from breakeven.errors.expect import Array
 from breakeven.values import counted
 
 LIGHT = 0.012  # the weight below which a component speaks for others, or another for it
+FIRST_TURN = 0.618  # of a turn, before the first that speaks: at ½ equal weights would often leave open which
 NOISE_RANGE = (0.1, 0.9)  # of the weight, when it is said how noisy labels are
 
 
@@ -230,6 +231,6 @@ def speaking(weights: Array, noises: Array) -> Array:
     counts: Array = np.where(light, 0.0, weights)
     if speakers:
         share = upto[-1] / speakers
-        chosen = order[np.searchsorted(upto, (np.arange(speakers) + 0.5) * share)]
+        chosen = order[np.searchsorted(upto, (np.arange(speakers) + FIRST_TURN) * share)]
         np.add.at(counts, chosen, share)
     return counts
