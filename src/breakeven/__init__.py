@@ -44,7 +44,16 @@ if TYPE_CHECKING:
     )
     from breakeven.tables import from_table
     from breakeven.trace import Trace, simulate
-    from breakeven.values import Decision, Decisions, Explanation, Labeller, Prediction, Verdict, View
+    from breakeven.values import (
+        Decision,
+        Decisions,
+        Explanation,
+        Labeller,
+        Prediction,
+        Predictions,
+        Verdict,
+        View,
+    )
 
 __all__ = [
     "Always",
@@ -65,6 +74,7 @@ __all__ = [
     "Matern",
     "Never",
     "Prediction",
+    "Predictions",
     "Prior",
     "Queue",
     "RandomSelect",
@@ -121,7 +131,16 @@ _HOMES: dict[str, tuple[str, ...]] = {  # where each name is loaded from, when i
     ),
     "breakeven.trace": ("Trace", "simulate"),
     "breakeven.tables": ("from_table",),
-    "breakeven.values": ("Decision", "Decisions", "Explanation", "Labeller", "Prediction", "Verdict", "View"),
+    "breakeven.values": (
+        "Decision",
+        "Decisions",
+        "Explanation",
+        "Labeller",
+        "Prediction",
+        "Predictions",
+        "Verdict",
+        "View",
+    ),
 }
 
 

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from breakeven import Learner, SeparateTypes, Threshold, TypeMeans
-from breakeven.errors import ListenerFailed, UnknownId
+from breakeven.errors import InvalidInput, ListenerFailed, UnknownId
 from breakeven.learner import bulk
 from breakeven.learner.book import PassedBatch
 from breakeven.learner.bulk import stream
+from breakeven.values import Predictions, PredictionsOfTypes
 from tests.oracle.type_streams import EXAMPLES, RULES, arrivals, eventful, one_by_one, small_sizes
 
 pytest.importorskip("numba")
@@ -245,6 +246,56 @@ def test_a_batch_goes_on_with_the_arrays_of_the_last_one():
     assert arrays[0] == arrays[1] == arrays[2] == arrays[3] != arrays[4]
     assert copied.decide_many(X) == learner.decide_many(X)
     assert copied.snapshot() == learner.snapshot()
+
+
+labels = st.lists(st.floats(-1e3, 1e3) | st.sampled_from([1e90, -1e90, 1e-90, 0.1]), min_size=1)
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+@settings(max_examples=EXAMPLES)
+@given(
+    kind=st.sampled_from([TypeMeans, SeparateTypes]), X=typed, more=typed, ys=labels,
+    keep=st.sampled_from([0, 3, 10_000]), step=st.sampled_from([-1, 1, 2]),
+)  # fmt: skip
+def test_labels_told_in_a_batch_are_the_loop(kind, rule, X, more, ys, keep, step):
+    def make():
+        return Learner(kind(0.3), RULES[rule], label_cost=0.7, seed=3, keep=keep)
+
+    (fast, told_fast), (slow, told_slow) = listening(make), listening(make)
+    for batch in (X, more):
+        for learner in (fast, slow):
+            learner.decide_many(batch)
+        ids = list(fast.awaited)[::step]
+        y = (ys * len(ids))[: len(ids)]
+        found = fast.tell_many(ids, y)
+        with one_by_one():
+            others = slow.tell_many(ids, y)
+        assert repr(found) == repr(others)
+        assert [found[place] for place in range(-len(ids), len(ids))] == 2 * list(others)
+        assert found == others
+        assert repr(found.columns) == repr(others.columns)
+        assert repr(told_fast) == repr(told_slow)
+        assert fast.snapshot() == slow.snapshot()
+        assert repr(fast.predict_many(batch)) == repr(
+            [slow.predict(x) for x in np.array(batch, dtype=object)]
+        )
+        assert fast.predict_many(batch).columns.mean.tolist() == [
+            one.mean for one in fast.predict_many(batch)
+        ]
+
+
+def test_labels_of_a_batch_are_told_in_compiled_loops_only_where_all_are_awaited():
+    learner = Learner(TypeMeans(0.3), RULES["always"], label_cost=0.7)
+    ids = learner.decide_many(np.arange(40) % 3).ids
+    assert type(learner.tell_many(ids[:20], [0.5] * 20)) is PredictionsOfTypes
+    assert type(learner.tell_many(ids[10:30], [0.5] * 20)) is Predictions  # half of them are told again
+    before = learner.snapshot()
+    for bad in ([0.5] * 9 + [float("nan")], [0.5] * 11):
+        with pytest.raises(InvalidInput, match="ys"):
+            learner.tell_many(ids[30:], bad)
+    with pytest.raises(UnknownId):
+        learner.tell_many([*ids[30:39], "nobody"], [0.5] * 10)
+    assert learner.snapshot() == before
 
 
 def tell_some(learner):

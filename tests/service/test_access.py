@@ -2,6 +2,7 @@
 
 import pytest
 
+from breakeven.errors.storing import StoreFailed
 from breakeven.service.access import ROLES, new_token
 from breakeven.service.routes import SERVICE_ROUTES
 from breakeven.store import StoredPerson
@@ -152,4 +153,55 @@ def test_a_secret_is_kept_as_a_digest_alone(guarded, tmp_path):
 
 def test_health_needs_no_token(guarded):
     assert guarded("GET", "/healthz") == {"status": "alive"}
-    assert guarded("GET", "/readyz") == {"ready": True, "streams": {"clinic": 1.0}}
+    assert guarded("GET", "/readyz") == {"ready": True, "read": 1, "streams": 1, "progress": {}}
+
+
+def test_names_of_streams_are_for_those_who_may_watch_them(guarded, clock):
+    word, kept = new_token("else", ["watch"], ["ward"], clock.now())
+    guarded.store.add_token(kept, by="root")
+    for shown, seen in (
+        (guarded.words["watch"], {"clinic": 1.0}),
+        (guarded.words["administer"], {"clinic": 1.0}),
+        (guarded.words["label"], {}),
+        (word, {}),
+        ("be_nobody_0", {}),
+    ):
+        answer = guarded("GET", "/readyz", headers=bearer(shown))
+        assert answer == {"ready": True, "read": 1, "streams": 1, "progress": seen}
+
+
+def used(guarded, role):
+    return guarded.store.token(guarded.words[role].split("_")[1]).used
+
+
+def test_when_a_token_was_used_is_kept_to_the_hour(guarded, clock, monkeypatch):
+    written, begun = [], clock.now()
+    use = guarded.store.use_token
+    monkeypatch.setattr(guarded.store, "use_token", lambda *used: (written.append(used[1]), use(*used)))
+    for _ in range(5):
+        guarded("GET", "/v1/streams", headers=bearer(guarded.words["watch"]))
+        clock.go_on(5.0)
+    assert written == [begun]
+    assert (used(guarded, "watch"), used(guarded, "label")) == (begun, None)
+
+
+def test_a_token_is_used_again_an_hour_later_and_by_its_pages(clinic, clock):
+    word, kept = new_token("ann", ["watch"], None, clock.now())
+    clinic.store.add_token(kept, by="root")
+    clinic.service.tokens.forget()
+    secret = clinic.service.entrance.sessions.begin(word)
+    first = clock.now()
+    clock.go_on(4000.0)
+    clinic("GET", "/v1/streams", headers={"cookie": f"breakeven_session={secret}"})
+    assert clinic.store.token(kept.id).used == first + 4000.0
+    clock.go_on(4000.0)
+    clinic("GET", "/v1/streams", headers=bearer(word))
+    assert clinic.store.token(kept.id).used == first + 8000.0
+
+
+def test_a_store_that_cannot_keep_it_stops_nobody(guarded, monkeypatch):
+    def full(id, at):
+        raise StoreFailed("the disk is full")
+
+    monkeypatch.setattr(guarded.store, "use_token", full)
+    guarded("GET", "/v1/streams", headers=bearer(guarded.words["watch"]))

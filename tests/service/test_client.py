@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import breakeven.errors as refusals
-from breakeven.client import AsyncClient, Client, Patience, new_id
+from breakeven.client import AsyncClient, Client, Patience, new_id, verbs
 from breakeven.client.connection import Attempts
 from breakeven.errors import serving as service_refusals
 from breakeven.errors.storing import UnknownStream
 from breakeven.learner import Learner
 from breakeven.service.access import new_token
+from breakeven.store import StoredPerson
 from breakeven.wire.stream_setup import StreamChange
 from tests.service.samples import ALL_WANTED, PATIENTS, TYPES
 
@@ -120,7 +121,8 @@ def test_a_stream_is_used_as_a_learner_is(client):
     summary = clinic.summary()
     assert (summary.spend, summary.ledger["rounds"], summary.labels_known) == (2.0, 1, 3)
     assert [one.name for one in client.streams()] == ["clinic"]
-    assert client.ready().ready
+    ready = client.ready()
+    assert (ready.ready, ready.read, ready.streams, ready.progress) == (True, 1, 1, {"clinic": 1.0})
     assert clinic.change(StreamChange(label_cost=5.0)).config.label_cost == 5.0
     assert clinic.setup().config.label_cost == 5.0
     assert Learner.restore(clinic.snapshot()).label_cost == 5.0
@@ -129,6 +131,9 @@ def test_a_stream_is_used_as_a_learner_is(client):
     assert [one.kind for one in clinic.entries(kind="Learnt")] == ["Learnt"] * 3
     assert clinic.erase([decision.id]).entries > 0
     client.close_stream("clinic")
+    (closed,) = client.trail()
+    assert (closed.verb, closed.about, closed.by) == ("close stream", "clinic", "local")
+    assert list(client.trail(after=closed.number)) == []
     with pytest.raises(service_refusals.StreamClosed, match="got one that was closed"):
         clinic.decide("flu")
 
@@ -148,6 +153,8 @@ def test_a_desk_is_worked_from_anywhere(client):
     ids = [one.id for one in clinic.decide_many(["a", "b", "c"], ids=["1", "2", "3"], costs=[1.0, 5.0, 2.0])]
     assert {one.id for one in clinic.requests()} == set(ids)
     first = clinic.next(lease=60.0).request
+    assert [one.id for one in clinic.requests(lease="mine")] == [first.id]
+    assert {one.id for one in clinic.requests(lease="free")} == {*ids} - {first.id}
     assert clinic.lease(first.id, seconds=90.0).lease.by == "local"
     assert clinic.release(first.id).standing == "awaited"
     assert clinic.skip(first.id).entry is not None
@@ -163,6 +170,13 @@ def test_iterators_go_through_all_pages(client):
         assert len(clinic.decide_many([f"t{i}" for i in range(700)])) == 700
     assert len({one.id for one in clinic.requests(order="age")}) == 2100
     assert [one.seq for one in clinic.entries(after=1)] == list(range(2, 2102))
+
+
+def test_a_long_trail_comes_in_pages(client, served, clock, monkeypatch):
+    monkeypatch.setattr(verbs, "CHANGES_AT_ONCE", 3)
+    for number in range(7):
+        served.store.keep_person(StoredPerson(f"p{number}", "watch"), clock.now(), by="root")
+    assert [one.about for one in client.trail()] == [f"p{number}" for number in range(7)]
 
 
 def test_rows_may_hold_numbers_of_numpy(client):

@@ -84,14 +84,20 @@ def list_tokens(store: StoreAddress = DEFAULT_STORE, as_json: AsJson = False) ->
     plain = [
         {"id": one.id}
         | _rights(one)
-        | {"created": _told(one.created), "expires": _told(one.expires), "revoked": _told(one.revoked)}
+        | {"created": _told(one.created), "expires": _told(one.expires)}
+        | {"used": _told(one.used), "revoked": _told(one.revoked)}
         for one in tokens
     ]
     cells = [
-        (one.id, _told(one.expires) or "never", "revoked" if one.revoked is not None else "")
+        (
+            one.id,
+            _told(one.expires) or "never",
+            _told(one.used) or "never",
+            "revoked" if one.revoked is not None else "",
+        )
         for one in tokens
     ]
-    _show("tokens", plain, tokens, ("id", "expires", ""), cells, as_json)
+    _show("tokens", plain, tokens, ("id", "expires", "used", ""), cells, as_json)
 
 
 @token.command("revoke")

@@ -42,6 +42,7 @@ from breakeven.wire.requests import (
     LabelResults,
     LabelValue,
     LeaseCall,
+    LeaseFilter,
     NextAnswer,
     NextCall,
     Request,
@@ -60,6 +61,8 @@ from breakeven.wire.stream_setup import (
     StreamLine,
     StreamList,
     SummaryAnswer,
+    TrailAnswer,
+    TrailLine,
 )
 
 RANDOM_BYTES = 10
@@ -75,6 +78,7 @@ def new_id() -> str:
 
 
 REQUESTS_AT_ONCE = 500
+CHANGES_AT_ONCE = 1000  # of the trail
 
 LabelCost = float | dict[str, float] | None
 
@@ -201,9 +205,20 @@ class StreamVerbs:
     # -- the desk ------------------------------------------------------------------------------------
 
     @PagedVerb
-    def requests(self, *, order: RequestOrder = "worth", labeller: str | None = None) -> ClientPages[Request]:
-        """The open requests, which are the labels that are awaited, by worth, age or deadline."""
-        asked = {"order": order, "limit": str(REQUESTS_AT_ONCE)} | _unless_none(labeller=labeller)
+    def requests(
+        self,
+        *,
+        order: RequestOrder = "worth",
+        labeller: str | None = None,
+        lease: LeaseFilter | None = None,
+    ) -> ClientPages[Request]:
+        """The open requests, which are the labels that are awaited, by worth, age or deadline.
+
+        Those that a labeller may answer, where one is named; with `lease` those that nobody holds ("free"),
+        that somebody holds ("held"), or that I do ("mine").
+        """
+        asked = {"order": order, "limit": str(REQUESTS_AT_ONCE)}
+        asked |= _unless_none(labeller=labeller, lease=lease)
         path, read = f"{self.path}/requests", reading(RequestPage)
 
         def turn(page: RequestPage) -> tuple[list[Request], ClientCall[Any] | None]:
@@ -343,6 +358,20 @@ class ServiceVerbs:
     def close_stream(self, name: str) -> ClientCall[None]:
         """Have a stream take no more; it stays readable."""
         return ClientCall("DELETE", stream_path(name), lambda blob: None)
+
+    @PagedVerb
+    def trail(self, *, after: int = 0) -> ClientPages[TrailLine]:
+        """Who changed what somebody may do, or ended a stream, behind change number `after`."""
+        read = reading(TrailAnswer)
+
+        def behind(number: int) -> ClientCall[Any]:
+            asked = {"after": str(number), "limit": str(CHANGES_AT_ONCE)}
+            return ClientCall("GET", "/v1/trail", read, asked)
+
+        def turn(page: TrailAnswer) -> tuple[list[TrailLine], ClientCall[Any] | None]:
+            return page.changes, None if page.next is None else behind(page.next)
+
+        return ClientPages(behind(after), turn)
 
     @Verb
     def ready(self) -> ClientCall[Readiness]:

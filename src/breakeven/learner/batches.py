@@ -4,7 +4,7 @@ The answers are those of one by one. Types go through compiled loops where that 
 looked at in blocks.
 """
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import partial
 from math import isnan, nan
 from typing import Any
@@ -17,7 +17,7 @@ from breakeven.learner.book import NewIds
 from breakeven.learner.costs import GivenCost, Quote
 from breakeven.learner.deciding import again, decide
 from breakeven.learner.state import CHANGING, WHOLE, State
-from breakeven.values import Decision, Decisions
+from breakeven.values import Decision, Decisions, Prediction, Predictions, PredictionsByCode
 
 LOOKED_AT_ONCE = 64  # arrivals of a batch looked at together; more bring no speed
 
@@ -101,12 +101,34 @@ def _quotes(state: State, given: Sequence[Any]) -> list[Quote]:
     return [state.costs.quote(cost, f"costs[{i}]") for i, cost in enumerate(given)]
 
 
-def checked_labels(state: State, ids: Iterable[str], ys: Iterable[float]) -> list[tuple[str, float]]:
-    """The ids and labels of a batch that may be told."""
+def tell_many(
+    state: State, ids: Iterable[str], ys: Iterable[float], tell: Callable[[str, float], Prediction]
+) -> Predictions:
+    """Tell a batch in its order; where the compiled loops are not for it, each by `tell`."""
     given, values = expect.rows("ids", ids), expect.rows("ys", ys)
+    if len(given) == len(values) and bulk.serves(state) and bulk.batches.pay(state, len(given)):
+        entries, y = state.book.all_awaited(given), bulk.sound_numbers(values)
+        found = None if entries is None or y is None else bulk.tell_many(state, entries, y)
+        if found is not None:
+            return found
     labels = [state.label(f"ys[{i}]", y) for i, y in enumerate(values)]
     _same_length("ys", labels, len(given))
-    return list(zip(state.book.check_tellable(given, labels), labels, strict=True))
+    names = state.book.check_tellable(given, labels)
+    return Predictions([tell(id, y) for id, y in zip(names, labels, strict=True)])
+
+
+def predict_many(state: State, X: Any) -> Predictions:
+    """What is known of f at many points; each type of an array is looked up once."""
+    belief, codes = state.belief, None
+    if bulk.serves(state) and bulk.holds_types(X):
+        types, codes = np.unique(X, return_inverse=True)
+        X = types.tolist()
+    points = belief.points(X)
+    state.phase = CHANGING
+    predictions = belief.predict_many(points)
+    state.phase = WHOLE
+    answers = [state.answer(one) for one in predictions]
+    return Predictions(answers) if codes is None else PredictionsByCode(answers, codes)
 
 
 def _same_length(name: str, values: Sized | None, count: int) -> None:

@@ -211,6 +211,13 @@ class Book:
                 raise _conflict(names[-1], batch[names[-1]], y, "in the same batch", "")
         return names
 
+    def all_awaited(self, ids: list[Any]) -> list[Entry] | None:
+        """The entries of these ids, if all of them are awaited and each comes once."""
+        if not set(map(type, ids)) <= {str} or len(set(ids)) < len(ids):
+            return None
+        found = [one for one in map(self.awaited.get, ids) if one is not None]
+        return found if len(found) == len(ids) else None
+
     def told(self, id: Any) -> Entry:
         """The entry of a label that was told or learnt."""
         name = expect.name_of("id", id)
@@ -370,6 +377,13 @@ class Book:
         for entry in entries:
             entry.paid = True
             self.awaited[entry.id] = entry
+
+    def tell_many(self, entries: Sequence[Entry], ys: Iterable[float]) -> None:
+        """Labels that were awaited came."""
+        for entry, y in zip(entries, ys, strict=True):
+            entry.y, entry.labeller = y, None
+            del self.awaited[entry.id]
+            self.settle(entry)
 
     def settle_many(self, entries: list[Entry]) -> None:
         """Nothing is awaited of these entries; all but the last that can be remembered may be left out."""

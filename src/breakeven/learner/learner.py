@@ -12,7 +12,7 @@ from breakeven.beliefs import Belief
 from breakeven.errors import ConflictingLabel, WrongEvent, expect
 from breakeven.learner import notices
 from breakeven.learner.applying import apply
-from breakeven.learner.batches import checked_labels, decide_many
+from breakeven.learner.batches import decide_many, predict_many, tell_many
 from breakeven.learner.book import AwaitedLabels, Entry, taken, unknown
 from breakeven.learner.costs import Costs, GivenCost
 from breakeven.learner.deciding import again, decide
@@ -43,6 +43,7 @@ from breakeven.values import (
     Labeller,
     Learnt,
     Prediction,
+    Predictions,
     Refuted,
     Reopened,
     Repriced,
@@ -327,19 +328,19 @@ class Learner:
         self.state.check_whole()
         return decide_many(self.state, X, costs, ids)
 
-    def tell_many(self, ids: Iterable[str], ys: Iterable[float]) -> list[Prediction]:
-        """Tell a batch in its order; all of it is checked before the first counts."""
-        self.state.check_whole()
-        return [self.tell(id, y) for id, y in checked_labels(self.state, ids, ys)]
+    def tell_many(self, ids: Iterable[str], ys: Iterable[float]) -> Predictions:
+        """Tell a batch in its order; all of it is checked before the first counts.
 
-    def predict_many(self, X: Any) -> list[Prediction]:
-        """What is known of f at many points. Changes nothing."""
+        The answer is a sequence of the updated predictions, and its `columns` are arrays. Awaited labels of
+        types are told in compiled loops where that pays, as arrivals are decided in `decide_many`.
+        """
         self.state.check_whole()
-        points = self.state.belief.points(X)
-        self.state.phase = CHANGING
-        predictions = self.state.belief.predict_many(points)
-        self.state.phase = WHOLE
-        return [self.state.answer(one) for one in predictions]
+        return tell_many(self.state, ids, ys, self.tell)
+
+    def predict_many(self, X: Any) -> Predictions:
+        """What is known of f at many points: a sequence, whose `columns` are arrays. Changes nothing."""
+        self.state.check_whole()
+        return predict_many(self.state, X)
 
     # -- fits ------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ again. While something changes, the state is marked. If the change is cut off, b
 stays: the state is torn, and every further call says so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Protocol, get_args
 
 import msgspec
@@ -42,8 +42,8 @@ WHOLE, CHANGING, ANNOUNCING = range(3)  # between calls; during a change; while 
 class Resting(Protocol):
     """What is known of types in arrays, behind a batch; the next batch goes on with it."""
 
-    def note_told(self, point: Any, number: int) -> None:
-        """The event of this number was a label told of this type."""
+    def note_told(self, types: Iterable[Any], events: int, number: int) -> None:
+        """So many events up to this number were labels told of these types."""
         ...
 
     def wake(self, state: "State", points: Any, prices: Any) -> Any:
@@ -235,7 +235,7 @@ class State:
         """
         self.number += 1
         if self.resting is not None:
-            self.resting.note_told(entry.x, self.number)
+            self.resting.note_told((entry.x,), 1, self.number)
         if rank is not None:
             self.trust.enter(entry.key, rank)
         noise = self.costs.noise_of(labeller)

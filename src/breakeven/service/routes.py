@@ -390,7 +390,7 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
     ServiceRoute(
         method="GET",
         path="/readyz",
-        summary="Whether every stream has been read from its log; 503 and how far, if not.",
+        summary="Whether every stream has been read from its log; 503 and how many were, if not.",
         handler=stream_handlers.readyz,
         answer=Readiness,
     ),

@@ -74,6 +74,11 @@ class SqlAccess(ABC):
                 self._note(connection, at, by, "revoke token", rows[0][0], id)
         return bool(rows)
 
+    def use_token(self, id: str, at: float) -> None:
+        """Remember that a token was used."""
+        with self._writing() as connection:
+            self._run(connection, "UPDATE token SET used = ? WHERE id = ?", expect.finite("at", at), id)
+
     # -- sessions ----------------------------------------------------------------------------------
 
     def add_session(self, session: StoredSession) -> None:

@@ -62,7 +62,7 @@ class StoredToken(Struct, frozen=True):
     """A token: its id, the name of whoever holds it, the digest of its secret, and what it is good for.
 
     `roles` and `streams` are names with spaces between them; without `streams` it is good for all. Times are
-    in seconds since 1970.
+    in seconds since 1970; `used` is when it was used last, as `use_token` was told.
     """
 
     id: str
@@ -214,6 +214,9 @@ class Store(Protocol):
 
     def revoke_token(self, id: str, at: float, *, by: str) -> bool:
         """Say that a token is good no more; whether there is one with this id."""
+
+    def use_token(self, id: str, at: float) -> None:
+        """Remember that a token was used; one that is not there is left alone."""
 
     def add_session(self, session: StoredSession) -> None:
         """Keep a session."""

@@ -18,12 +18,13 @@ class Dialect(NamedTuple):
     by_key: str  # after a table whose rows lie in the order of its key
 
 
+# The rows of `entry` lie in the order in which they came: by their key SQLite would write a fifth more pages.
 THE_LOG = (
     "CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL)",
     "CREATE TABLE stream (number {whole} PRIMARY KEY, name text NOT NULL UNIQUE, config {blob} NOT NULL, "
     "created {real} NOT NULL, closed {real})",
     "CREATE TABLE entry (stream {whole} NOT NULL, seq {whole} NOT NULL, at {real} NOT NULL, "
-    "by text NOT NULL, kind text NOT NULL, id text, body {blob} NOT NULL, PRIMARY KEY (stream, seq)){by_key}",
+    "by text NOT NULL, kind text NOT NULL, id text, body {blob} NOT NULL, PRIMARY KEY (stream, seq))",
     "CREATE UNIQUE INDEX arrival ON entry (stream, id) WHERE kind = 'Arrived'",
     "CREATE TABLE snapshot (stream {whole} NOT NULL, seq {whole} NOT NULL, at {real} NOT NULL, "
     "version text NOT NULL, body {blob} NOT NULL, PRIMARY KEY (stream, seq))",

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from breakeven.errors import DuplicateId, WrongEvent
+from breakeven.errors import DuplicateId, WrongEvent, expect
 from breakeven.folding import EVENT_KINDS
 from breakeven.store.port import (
     ARRIVAL,
@@ -230,6 +230,13 @@ class MemoryStore:
                 self._note(at, by, "revoke token", found.name, id)
                 self._tokens[id] = replace(found, revoked=at)
             return found is not None
+
+    def use_token(self, id: str, at: float) -> None:
+        """Remember that a token was used."""
+        with self._turn:
+            self._fail()
+            if id in self._tokens:
+                self._tokens[id] = replace(self._tokens[id], used=expect.finite("at", at))
 
     def keep_person(self, person: StoredPerson, at: float, *, by: str) -> None:
         """Keep what somebody may do."""

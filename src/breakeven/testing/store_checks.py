@@ -245,7 +245,7 @@ def many_ids_are_read_in_pages(store: Store) -> None:
 
 @store_check
 def tokens_are_kept_and_revoked(store: Store) -> None:
-    """A token is kept as it was given; it is revoked once, and an id belongs to one."""
+    """A token is kept as it was given; it is used often and revoked once, and an id belongs to one."""
     made = StoredToken("id1", "Ann", b"\x00hash\xff", "send label", None, 1.5, expires=9.5)
     other = StoredToken("id2", "Ben", b"hash", "watch", "clinic ward", 2.5)
     for one in (made, other):
@@ -253,12 +253,16 @@ def tokens_are_kept_and_revoked(store: Store) -> None:
     assert (store.tokens(), store.token("id1"), store.token("id3")) == ([made, other], made, None)
     with refusing(DuplicateId, "token: expected an id that no token has"):
         store.add_token(made, by="root")
+    for at in (5.0, 6.0):
+        store.use_token("id1", at)
+        store.use_token("id3", at)
+    assert [one.used for one in store.tokens()] == [6.0, None]
     assert store.revoke_token("id1", 7.0, by="root")
     assert store.revoke_token("id1", 8.0, by="root")
     assert not store.revoke_token("id3", 7.0, by="root")
     token = store.token("id1")
     assert token is not None
-    assert token.revoked == 7.0
+    assert (token.revoked, token.used) == (7.0, 6.0)
 
 
 @store_check

@@ -32,6 +32,12 @@ from breakeven.values.explanation import (
     NearLabel,
     SimilarCase,
 )
+from breakeven.values.predictions import (
+    PredictionColumns,
+    Predictions,
+    PredictionsByCode,
+    PredictionsOfTypes,
+)
 from breakeven.values.standing import IN_DOUBT, Standing
 from breakeven.values.sums import NO_SUM, ExactSum
 from breakeven.values.view import COMING, UNKNOWN, Labeller, Saving, Traits, Verdict, View, best_offer
@@ -77,6 +83,10 @@ __all__ = [
     "Note",
     "Offer",
     "Prediction",
+    "PredictionColumns",
+    "Predictions",
+    "PredictionsByCode",
+    "PredictionsOfTypes",
     "Reasons",
     "Refuted",
     "Reopened",

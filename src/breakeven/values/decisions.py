@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import repeat
 from math import nan
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from breakeven.values.decision import Decision, Prediction
 
 Numbers = NDArray[np.float64]
+Answer = TypeVar("Answer")
 
 
 class Reasons(NamedTuple):
@@ -72,7 +73,43 @@ class DecisionColumns(NamedTuple):
         return DecisionColumns(*columns, self.reasons.part(rows), repeated)  # type: ignore[call-arg, arg-type]
 
 
-class Decisions(Sequence[Decision]):
+class InOrder(Sequence[Answer]):
+    """The answers to a batch, in its order: a sequence of objects that equals a list of them."""
+
+    def __init__(self, made: Sequence[Answer]) -> None:
+        self._made = made
+
+    @overload
+    def __getitem__(self, place: int) -> Answer: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Answer]: ...
+    def __getitem__(self, place: int | slice) -> Answer | Sequence[Answer]:
+        return self._made[place]
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, InOrder | list | tuple):
+            return NotImplemented
+        return list(self) == list(other)
+
+    def __add__(self, other: list[Answer]) -> list[Answer]:
+        return [*self, *other]
+
+    def __radd__(self, other: list[Answer]) -> list[Answer]:
+        return [*other, *self]
+
+    __hash__ = None  # type: ignore[assignment]  # as a list has none
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+class Decisions(InOrder[Decision]):
     """The decisions on a batch, in its order. It is a sequence of `Decision`; `columns` are its arrays.
 
     >>> from breakeven import Learner, Threshold, TypeMeans
@@ -83,36 +120,8 @@ class Decisions(Sequence[Decision]):
     """
 
     def __init__(self, made: Sequence[Decision], repeated: Sequence[int] = ()) -> None:
-        self._made, self._repeated = made, repeated
-
-    @overload
-    def __getitem__(self, place: int) -> Decision: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Decision]: ...
-    def __getitem__(self, place: int | slice) -> Decision | Sequence[Decision]:
-        return self._made[place]
-
-    def __iter__(self) -> Iterator[Decision]:
-        return iter(self._made)
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Decisions | list | tuple):
-            return NotImplemented
-        return list(self) == list(other)
-
-    def __add__(self, other: list[Decision]) -> list[Decision]:
-        return [*self, *other]
-
-    def __radd__(self, other: list[Decision]) -> list[Decision]:
-        return [*other, *self]
-
-    __hash__ = None  # type: ignore[assignment]  # as a list has none
-
-    def __repr__(self) -> str:
-        return repr(list(self))
+        super().__init__(made)
+        self._repeated = repeated
 
     @property
     def ids(self) -> list[str]:

@@ -7,6 +7,7 @@ from msgspec import Struct
 from breakeven.wire.arrivals import PredictionAnswer
 
 RequestOrder = Literal["worth", "age", "deadline"]
+LeaseFilter = Literal["free", "held", "mine"]
 MOST_LINES = 10_000  # in one call
 
 LabelValue = float | str | bool
@@ -62,7 +63,7 @@ class RequestQuery(Struct, frozen=True):
     after: str | None = None
     limit: int = 100
     labeller: str | None = None
-    lease: Literal["free", "held", "mine"] | None = None
+    lease: LeaseFilter | None = None
 
 
 class NextCall(Struct, frozen=True, forbid_unknown_fields=True):

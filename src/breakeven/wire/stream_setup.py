@@ -248,7 +248,12 @@ class Health(Struct, frozen=True):
 
 
 class Readiness(Struct, frozen=True):
-    """Whether every stream has been read from its log; if not, how far each is, from 0 to 1."""
+    """Whether every stream has been read from its log: how many have, and how many there are.
+
+    `progress` says how far each is, from 0 to 1, of the streams that the caller may watch.
+    """
 
     ready: bool
-    streams: dict[str, float]
+    read: int
+    streams: int
+    progress: dict[str, float]

@@ -1,7 +1,7 @@
 """Streams and batches of types in compiled loops: answers and state of one by one, to the bit."""
 
 from breakeven.learner.bulk.arrays import Answers, Before
-from breakeven.learner.bulk.batch import decide_many, sound_money
+from breakeven.learner.bulk.batch import decide_many, sound_money, sound_numbers, tell_many
 from breakeven.learner.bulk.stream import Passed, batches, holds_types, pays, replay, serves
 
 __all__ = [
@@ -15,4 +15,6 @@ __all__ = [
     "replay",
     "serves",
     "sound_money",
+    "sound_numbers",
+    "tell_many",
 ]

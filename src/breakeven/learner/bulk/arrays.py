@@ -239,6 +239,11 @@ class Coding:
             self._number_by_name()
             self._fresh_names()
 
+    def rest(self) -> None:
+        """No rounds come for a while: let go of those that came."""
+        self.begin(np.empty(0, dtype=np.int64))
+        self.values = np.empty(0, dtype=np.int64)
+
     def _number_by_name(self) -> _Numbering:
         self._numbering = _Numbering(zip(self.names, range(len(self.names)), strict=True))
         return self._numbering

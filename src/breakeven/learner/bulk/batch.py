@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from breakeven.beliefs import TypeMeans
 from breakeven.errors.expect import LARGEST, SMALLEST, Array
 from breakeven.learner.book import Entry, NewIds, PassedBatch
-from breakeven.learner.bulk.arrays import Answers, Before, Points
-from breakeven.learner.bulk.stream import RestingArrays, awake
+from breakeven.learner.bulk.arrays import Answers, Before, Coding, Points, TypeArrays
+from breakeven.learner.bulk.stream import RestingArrays, awake, loops, rows_of
 from breakeven.learner.state import CHANGING, WHOLE, State
-from breakeven.values import Arrived, CompiledDecisions, Reasons
+from breakeven.values import Arrived, CompiledDecisions, PredictionsOfTypes, Reasons, Told
 
 
 def decide_many(
@@ -56,6 +57,42 @@ def decide_many(
         state.announce(*batch.events(state.number - count + 1, state.name))
     state.phase = WHOLE
     return decided
+
+
+def tell_many(state: State, entries: Sequence[Entry], y: Array) -> PredictionsOfTypes | None:
+    """Tell labels that are awaited, each once, to a learner that the loops serve.
+
+    None, and nothing told, where a prior is weighed in, which may be learnt anew from any label.
+    """
+    belief, loaded = state.belief, loops()
+    assert isinstance(belief, TypeMeans)  # as was checked
+    assert loaded is not None
+    if belief.prior_std is not None:
+        return None
+    coding = Coding([one.x for one in entries], loaded)
+    coding.take(slice(None))
+    coding.meet(0)
+    codes, types = coding.codes().astype(np.int64), TypeArrays.of(belief.tallies(coding.names))
+    counts, means, done = np.empty(len(y)), np.empty(len(y)), 0
+    while done < len(y):
+        space = np.empty((2, 2 * types.parts.shape[1] + 4))
+        done = loaded.tell(codes, y, types, space, done, counts, means)
+        if done < len(y):
+            types = types.with_room(2 * types.parts.shape[1])
+    state.phase = CHANGING
+    belief.settle(rows_of(coding.names, types))
+    values = y.tolist()
+    state.book.tell_many(entries, values)
+    first = state.number + 1
+    state.number += len(entries)
+    if state.resting is not None:
+        state.resting.note_told(coding.names, len(entries), state.number)
+    if state.listeners:
+        ids = [one.id for one in entries]
+        state.announce(*map(Told, range(first, state.number + 1), repeat(state.name), ids, values))
+    state.phase = WHOLE
+    noise_std = belief.traits.noise_std
+    return PredictionsOfTypes(means, noise_std / np.sqrt(counts), noise_std)
 
 
 class ArrivedRows:
@@ -142,7 +179,13 @@ def _enter(state: State, batch: ArrivedRows, names: NewIds | None) -> None:
 
 def sound_money(costs: Sequence[Any]) -> Array | None:
     """Costs of single labels as an array; None where one has to be looked at on its own."""
-    if not set(map(type, costs)) <= {float, np.float64}:
+    money = sound_numbers(costs)
+    return money if money is not None and bool((money >= SMALLEST).all()) else None
+
+
+def sound_numbers(values: Sequence[Any]) -> Array | None:
+    """Numbers as an array; None where one has to be looked at on its own."""
+    if not set(map(type, values)) <= {float, np.float64}:
         return None
-    money = np.array(costs, dtype=float)
-    return money if bool(((money >= SMALLEST) & (money <= LARGEST)).all()) else None
+    numbers = np.array(values, dtype=float)
+    return numbers if bool((np.abs(numbers) <= LARGEST).all()) else None

@@ -173,16 +173,18 @@ class RestingArrays:
 
     def __init__(self, run: "RunningStream | None" = None, number: int = 0) -> None:
         self._run, self._number = run, number
+        if run is not None:
+            run.coding.rest()
         self._told: dict[Any, None] = {}  # types with labels told since
 
     def __reduce__(self) -> tuple[type["RestingArrays"], tuple[()]]:
         return RestingArrays, ()
 
-    def note_told(self, point: Any, number: int) -> None:
-        """The event of this number was a label told of this type."""
-        if self._run is not None and number == self._number + 1 and not self._run.judge.values_labels:
+    def note_told(self, types: Iterable[Any], events: int, number: int) -> None:
+        """So many events up to this number were labels told of these types."""
+        if self._run is not None and number == self._number + events and not self._run.judge.values_labels:
             self._number = number
-            self._told[point] = None
+            self._told.update(dict.fromkeys(types))
         else:
             self._run = None  # what is believed of all types may have changed, or something else happened
 
@@ -358,7 +360,7 @@ class RunningStream:
     def settle(self) -> None:
         """The learner takes up the outcome, but for its book."""
         if self._told:
-            self._belief.settle(self._rows())
+            self._belief.settle(rows_of(self.coding.names, self.types))
         else:
             self._belief.settle_asked(self._counts())
         self._state.rounds += self._rounds
@@ -374,9 +376,9 @@ class RunningStream:
         names = map(self.coding.names.__getitem__, came.tolist())
         return zip(names, arrivals[came].tolist(), asked[came].astype(int).tolist(), strict=True)
 
-    def _rows(self) -> Iterator[tuple[Any, int, int, int, tuple[float, ...]]]:
-        """Every type with its counts and the parts of the sum of its labels."""
-        types = self.types
-        counts = (column.astype(int).tolist() for column in (types.arrivals, types.asked, types.told))
-        parts = zip(*(column.tolist() for column in types.parts.T), strict=True)
-        return zip(self.coding.names, *counts, parts, strict=True)
+
+def rows_of(names: list[Any], types: TypeArrays) -> Iterator[tuple[Any, int, int, int, tuple[float, ...]]]:
+    """Every type with its counts and the parts of the sum of its labels."""
+    counts = (column.astype(int).tolist() for column in (types.arrivals, types.asked, types.told))
+    parts = zip(*(column.tolist() for column in types.parts.T), strict=True)
+    return zip(names, *counts, parts, strict=True)

@@ -26,6 +26,7 @@ from breakeven.learner.fleet.passing import (
 from breakeven.learner.fleet.vocabulary import Vocabulary
 
 FEWEST_IDS = 1024  # texts that are kept in any case
+LEAST_ID, MOST_ID = -(2**63), 2**63 - 1
 
 LABEL_KINDS = {
     "key": Kind("i8"),
@@ -49,6 +50,7 @@ class LabelsById:
         self._free: Rows = np.empty(0, dtype=np.int32)
         self._ends = np.zeros(3, dtype=np.int64)  # labels settled, come early, and free rows
         self._entered = 0  # since the index was made
+        self._largest = LEAST_ID  # no label had a larger id
 
     def __len__(self) -> int:
         return len(self.columns) - int(self._ends[2])
@@ -83,9 +85,13 @@ class LabelsById:
 
     def find(self, keys: Counts, ids: Counts) -> Counts:
         """The rows of these labels, −1 where they are not known."""
-        if not len(self):
+        if not len(self) or ids.min(initial=MOST_ID) > self._largest:  # ids that count on are new at a glance
             return np.full(len(keys), -1)
         return self.columns.find(keys, ids)
+
+    def _note(self, ids: Counts) -> None:
+        """Labels with these ids may be kept from now on."""
+        self._largest = max(self._largest, int(ids.max(initial=LEAST_ID)))
 
     def early(self, rows: Counts) -> Truths:
         """Which of these rows hold a label that is ahead of its arrival."""
@@ -104,6 +110,7 @@ class LabelsById:
     def buy(self, labels: BoughtRows, bought: Counts, spend: "ExactSums") -> Array:
         """Labels are asked for; the values of those that came early, NaN for the others."""
         self._reserve(len(labels.wanted))
+        self._note(labels.ids[labels.wanted])
         ahead, done = np.empty(len(labels.wanted)), 0
         while True:
             done, used = passing.buy(
@@ -123,6 +130,7 @@ class LabelsById:
     ) -> tuple[int, int]:
         """Tell labels from `start` on: the next one, and why it stopped."""
         self._reserve(len(keys) - start)
+        self._note(ids[start:])
         early = counts[WAS_EARLY]
         space = np.empty((2, 2 * sums.types.parts.shape[1] + 4))
         done, used, why = passing.tell(
@@ -140,6 +148,7 @@ class LabelsById:
         """Labels of a new key join: so many awaited, then settled ones in the order of that."""
         count, first = len(columns["key"]), len(self.columns)
         self._reserve(count)
+        self._note(columns["id"])
         self.columns.use(first + count)
         for name, values in columns.items():
             self.columns[name][first:] = values
@@ -180,6 +189,7 @@ class LabelsById:
     def put(self, columns: dict[str, NDArray[Any]], counts: tuple[int, int, int]) -> bool:
         """Take up labels awaited, then settled, then early; whether each is there once."""
         self.columns.put(columns)
+        self._note(columns["id"])
         awaited, settled, early = counts
         kept = min(settled, len(self._settled)), min(early, len(self._early))
         self._settled[:], self._early[:] = FREE, FREE

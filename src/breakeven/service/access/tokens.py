@@ -7,6 +7,7 @@ refused within a second; a session ends with its token, too.
 
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
@@ -19,13 +20,14 @@ from breakeven.errors import expect
 from breakeven.errors.serving import NotIdentified
 from breakeven.service.access.callers import LOCAL, ROLES, Caller
 from breakeven.service.clock import Clock
-from breakeven.store import Store, StoredSession, StoredToken
+from breakeven.store import Store, StoredSession, StoredToken, StoreError
 
 TOKEN_MARK = "be"
 SECONDS_OF_DAY = 86_400.0
 BELIEVED = 0.75  # seconds, after which the store is asked again
 WHILE_ASKING = 0.25  # seconds that others go on with what is known, while somebody asks
 MOST_REMEMBERED = 10_000  # callers
+USED_WITHIN = 3600.0  # seconds, to which it is known when a token was used last
 
 Asked = TypeVar("Asked")
 Said = TypeVar("Said")
@@ -155,7 +157,15 @@ class Tokens:
         if token is None or not good:
             raise _refused("one that is not known here")
         self.check(token)
+        self.note_use(token)
         return token
+
+    def note_use(self, token: StoredToken) -> None:
+        """Have the store remember that a token is used, to the hour; where it cannot, that stops nobody."""
+        now = self._clock.now()
+        if token.used is None or abs(now - token.used) >= USED_WITHIN:
+            with suppress(StoreError):
+                self._store.use_token(token.id, now)
 
     def check(self, token: StoredToken) -> None:
         """Raise where a token was revoked or has expired."""
@@ -230,6 +240,7 @@ class Sessions:
         token = None if session is None else self._store.token(session.token)
         if session is None or token is None or not compare_digest(session.hash, hashed):
             raise _ended()
+        self._tokens.note_use(token)
         return session, token, caller_of(token)
 
 

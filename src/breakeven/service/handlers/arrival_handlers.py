@@ -1,6 +1,7 @@
 """Arrivals: decided on, one or many at once, all or none; predicted without being counted; looked up."""
 
 import asyncio
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -220,7 +221,7 @@ async def predict(call: Call) -> PredictionsAnswer:
     if len(rows) > MOST_ARRIVALS:
         raise _too_many("rows", len(rows))
 
-    def work(now: Folded) -> list[Prediction]:
+    def work(now: Folded) -> Sequence[Prediction]:
         points = [point_at(now.columns, row) for row in rows]
         return now.learner.predict_many(points) if points else []
 

@@ -4,6 +4,7 @@ And what is said of the whole service: whether it is well, and who changed what 
 """
 
 import asyncio
+from contextlib import suppress
 
 from msgspec import UNSET, Struct
 
@@ -12,6 +13,7 @@ from breakeven.folding import erase as erase_ids
 from breakeven.learner.summary import Summary
 from breakeven.rows import Columns
 from breakeven.rules import rule_of
+from breakeven.service.access.callers import ANYBODY
 from breakeven.service.calls import BYTES_MEDIA, Answer, Call
 from breakeven.service.folded import Folded
 from breakeven.service.live_stream import LiveStream
@@ -244,7 +246,11 @@ async def metrics(call: Call) -> Answer:
 
 
 async def readyz(call: Call) -> Answer:
-    """Whether every stream has been read, and how far each is."""
-    far = {one.name: one.progress for one in call.service.streams.values()}
-    ready = all(one.state in ("ready", "closed") for one in call.service.streams.values())
-    return Answer(Readiness(ready, far), 200 if ready else 503)
+    """Whether every stream has been read; how far each is, for those who may watch it."""
+    streams, caller = list(call.service.streams.values()), ANYBODY
+    with suppress(BreakevenError):  # whoever is not known hears how many there are
+        caller = await call.service.entrance.identify("GET", call.headers)
+    far = {one.name: one.progress for one in streams if caller.may("watch") and caller.sees(one.name)}
+    read = sum(one.state in ("ready", "closed") for one in streams)
+    ready = read == len(streams)
+    return Answer(Readiness(ready, read, len(streams), far), 200 if ready else 503)
