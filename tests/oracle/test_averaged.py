@@ -186,7 +186,8 @@ def test_moments_are_those_of_the_points() -> None:
     np.testing.assert_allclose([frame.centre[3], frame.scale[3]], [times.mean(), times.std()], rtol=1e-3)
     X = np.column_stack([X, times])
     alike = all_members(1)
-    column = Kernels(alike, frame).column(frame.place(X[:4]), frame.place(X[0]))
+    kernels = Kernels(alike, frame)
+    column = kernels.column(kernels.features(frame.place(X[:4])), frame.place(X[0]))
     assert column.shape == (len(alike), 4)
     assert np.isfinite(column).all()
 
@@ -210,5 +211,5 @@ def test_a_kernel_of_two_points_never_depends_on_which_others_are_beside_them(di
             both = kernels.between(np.vstack([points, others]), other[None])
             assert (both[:, :count, 0] == between[:, :, i]).all()
             np.testing.assert_allclose(
-                kernels.column(points, other), between[:, :, i], rtol=1e-12, atol=1e-14
+                kernels.column(kernels.features(points), other), between[:, :, i], rtol=1e-12, atol=1e-14
             )

@@ -71,10 +71,11 @@ def test_a_prediction_carries_the_quantiles_of_the_average():
 def test_a_rank_is_the_level_of_the_quantile_there(level, i):
     one, _ = lived_once()
     prediction = one.predict(POINTS[i])
-    low, high = prediction.interval(abs(2 * level - 1) or 0.02, of="label")
+    share = abs(2 * level - 1) or 0.02
+    low, high = prediction.interval(share, of="label")
     y = low if level < 0.5 else high
     below, equal = one.belief.rank(POINTS[i], y)
-    assert below == pytest.approx((1 - (abs(2 * level - 1) or 0.02)) / 2 if level < 0.5 else level, abs=0.03)
+    assert below == pytest.approx((1 - share) / 2 if level < 0.5 else (1 + share) / 2, abs=0.03)
     assert equal == 0.0
 
 

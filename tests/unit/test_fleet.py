@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from breakeven import (
+    Always,
     Budget,
     Cells,
     Fleet,
@@ -23,7 +24,7 @@ from breakeven import (
     VariableUncertainty,
 )
 from breakeven.errors import InvalidInput, SnapshotError, UnknownId
-from breakeven.learner.fleet import why_no_fleet
+from breakeven.learner.fleet import LabelCounts, why_no_fleet
 from breakeven.learner.fleet.blob import DIGEST_SIZE, FLEET_MARK
 from tests.oracle.fleet_streams import OneForEachKey, told, told_by_columns, without_answers
 
@@ -428,3 +429,31 @@ def test_keys_may_be_told_apart_by_learners_of_their_own():
     )
     found = one.decide(["a", "b"] * 20, ["t"] * 40, list(range(40)))
     assert found.wants_label[::2].tolist() != found.wants_label[1::2].tolist()
+
+
+@pytest.mark.parametrize("rule", [VariableUncertainty(), Value(), Threshold()])
+def test_fleets_read_from_the_same_bytes_do_not_touch_each_other(rule):
+    belief = TypeMeans(0.3, prior_std="learn" if isinstance(rule, Value) else None)
+    fleet = Fleet(Learner(belief, rule, label_cost=0.2))
+    keys, xs = np.arange(60) % 3, np.arange(60) % 7
+    ids = np.flatnonzero(fleet.decide(keys, xs, np.arange(60)).wants_label)
+    fleet.tell(keys[ids], ids, ids / 60)
+    blob = fleet.dump()
+    one, other = Fleet.load(blob), Fleet.load(blob)
+    asked = one.decide(keys, xs, np.arange(60, 120)).wants_label
+    one.tell(keys[asked], np.arange(60, 120)[asked], np.ones(asked.sum()))
+    assert other.dump() == blob == Fleet.load(blob).dump()
+    assert other.decide(keys, xs, np.arange(60, 120)).wants_label.tolist() == asked.tolist()
+
+
+def test_a_label_that_was_kept_is_found_whatever_ids_came_since():
+    fleet = Fleet(Learner(TypeMeans(0.3), Always(), label_cost=0.2))
+    assert fleet.tell([1], [50], [2.0]).early == 1  # ahead of its arrival, above all ids so far
+    fleet.decide([1, 1], [7, 7], [3, 4])
+    assert fleet.tell([1, 1], [3, 60], [2.0, 2.0]) == LabelCounts(told=1, early=1)
+    again = Fleet.load(fleet.dump())
+    for one in (fleet, again):
+        one.decide([1, 1], [7, 7], [50, 60])
+        assert one.awaited == 1  # of 4: the two that came early are told
+        assert one.decide([1], [7], [60]).repeated.tolist() == [True]
+        assert one.decide([1], [7], [61]).repeated.tolist() == [False]

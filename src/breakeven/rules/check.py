@@ -120,8 +120,10 @@ def error_ahead(prediction: Prediction, of: Literal["f", "label"], level: float 
         return below * (1.0 - share) if answer else above * share
     quantiles = prediction.f_quantiles if of == "f" else prediction.label_quantiles
     if quantiles is not None:
-        off = (above * (y - answer) if y > answer else below * (answer - y) for y in quantiles)
-        return sum(w * one for w, one in zip(_STANDS_FOR, off, strict=True))
+        expected = 0.0
+        for weight, y in zip(_STANDS_FOR, quantiles, strict=True):
+            expected += weight * (above * (y - answer) if y > answer else below * (answer - y))
+        return expected
     noise = prediction.noise_std if of == "label" else 0.0
     return expected_error(level) * sqrt(prediction.std**2 + noise**2)
 

@@ -4,19 +4,17 @@ Notation as in `posterior`. For an arrival kept, `explained` is k·K⁻¹k: what
 mean is counted. A label awaited narrows what it reaches like one told, but moves no mean and no weight.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from breakeven.beliefs.averaged.mixture import Places
-from breakeven.beliefs.averaged.posterior import LEAST_OWN_NOISE, Look, Posterior
+from breakeven.beliefs.averaged.posterior import LEAST_OWN_NOISE, Look, Posterior, room
 from breakeven.errors.expect import Array
 
 LEAST_STD = 1e-300  # where nothing is unsure, nothing is saved
 
 
-@dataclass(slots=True)
 class Coming:
     """Past arrivals that stand for those to come: what every member knows of f at each.
 
@@ -24,18 +22,25 @@ class Coming:
     columns arrivals; `k` is that with the labels' points, and `open` what the mean leaves open.
     """
 
-    places: Array
-    k: Array
-    explained: Array
-    open: Array
-    variance: Array
+    __slots__ = ("_room", "explained", "k", "open", "places", "variance")
+
+    def __init__(self, places: Array, k: Array, explained: Array, open: Array, variance: Array) -> None:
+        self.places, self.explained, self.open, self.variance = places, explained, open, variance
+        self.k = self._room = k  # which begins what there is room for: none more at first
+
+    def _make_room(self, k: Array) -> None:
+        """Take up k, with room for more arrivals and labels behind it."""
+        members, kept, labels = k.shape
+        self._room = np.empty((members, room(kept + 1), room(labels + 1)))
+        self.k = self._room[:, :kept, :labels]
+        self.k[:] = k
 
     @staticmethod
     def of(posterior: Posterior, places: Array, explained: Array | None = None) -> "Coming":
         """What is known at these placed points; `explained` as it was when it was kept."""
         k = posterior.kernels.between(places, posterior.places)
         if explained is None:
-            explained = np.einsum("mri,mri->mr", np.matmul(k, posterior.inverse), k)
+            explained = posterior.explained(k)
         return Coming(places, k, explained, *_known(posterior, k, places, explained))
 
     @staticmethod
@@ -49,24 +54,31 @@ class Coming:
         """The same arrivals for some of the members, to be looked at only."""
         if len(which) == len(self.k):
             return self
-        return Coming(self.places, *(each[which] for each in self._known))
+        return Coming(self.places, self.k[which], *(each[which] for each in self._known))
 
     @property
-    def _known(self) -> tuple[Array, Array, Array, Array]:
-        return self.k, self.explained, self.open, self.variance
+    def _known(self) -> tuple[Array, Array, Array]:
+        return self.explained, self.open, self.variance
 
-    def join(self, other: "Coming", stay: list[int]) -> None:
-        """Others stand for those to come as well; then only these stay."""
-        both = [np.concatenate(pair, axis=1) for pair in zip(self._known, other._known, strict=True)]
-        self.places = np.concatenate([self.places, other.places])
+    def join(self, one: "Coming", stay: list[int]) -> None:
+        """One more stands for those to come as well; then only these stay."""
+        kept, labels = self.k.shape[1:]
+        both = [np.concatenate(pair, axis=1) for pair in zip(self._known, one._known, strict=True)]
+        self.places = np.concatenate([self.places, one.places])
+        if kept == self._room.shape[1]:
+            self._make_room(self.k)
+        self._room[:, kept, :labels] = one.k[:, 0]
+        self.k = self._room[:, : kept + 1, :labels]
         if len(stay) < len(self.places):
             self.places, both = self.places[stay], [each[:, stay] for each in both]
-        self.k, self.explained, self.open, self.variance = both
+            self._make_room(self.k[:, stay])
+        self.explained, self.open, self.variance = both
 
     def renew(self, posterior: Posterior, places: Array, moving: Places) -> None:
         """The same arrivals at another time, which matters only to these members."""
         other = Coming.of(posterior.part(moving), places)
         self.places = places
+        self.k[moving] = other.k
         for each, renewed in zip(self._known, other._known, strict=True):
             each[moving] = renewed
 
@@ -74,7 +86,11 @@ class Coming:
         """A label is told at a point just looked at, whose own variance without the mean is `pivot`."""
         bare = look.coming - np.matmul(self.k, look.reached[:, :, None])[:, :, 0]
         self.explained = self.explained + bare * bare / pivot[:, None]
-        self.k = np.concatenate([self.k, look.coming[:, :, None]], axis=2)
+        kept, labels = self.k.shape[1:]
+        if labels == self._room.shape[2]:
+            self._make_room(self.k)
+        self._room[:, :kept, labels] = look.coming
+        self.k = self._room[:, :kept, : labels + 1]
 
     def survey(self, posterior: Posterior) -> None:
         """Variances, given the labels told."""
@@ -82,8 +98,8 @@ class Coming:
 
     def reach(self, look: Look, posterior: Posterior) -> Array:
         """The covariance of f at a point with f at each arrival kept, given the labels told."""
-        bare = look.coming - np.matmul(self.k, look.reached[:, :, None])[:, :, 0]
-        reach: Array = bare + (look.open / posterior.certain)[:, None] * self.open
+        reach: Array = look.coming - np.matmul(self.k, look.reached[:, :, None])[:, :, 0]
+        reach += (look.open / posterior.certain)[:, None] * self.open
         return reach
 
 
@@ -133,7 +149,7 @@ class Narrowing:
 
     def __init__(self, posterior: Posterior, coming: Coming, places: Array, ratios: Array) -> None:
         self._posterior = posterior
-        self._places = places
+        self._features = posterior.kernels.features(places)
         looks = [posterior.look(place, coming.places) for place in places]
         self._reached = np.stack([look.reached for look in looks], axis=1)
         self._open = np.stack([look.open for look in looks], axis=1)
@@ -147,7 +163,7 @@ class Narrowing:
 
     def _covariance(self, look: Look) -> Array:
         """The covariance of f at a point with f at each label awaited, given the labels told."""
-        k = self._posterior.kernels.column(self._places, look.place)
+        k = self._posterior.kernels.column(self._features, look.place)
         bare = k - np.einsum("mqi,mi->mq", self._reached, look.k)
         joint: Array = bare + self._open * (look.open / self._posterior.certain)[:, None]
         return joint

@@ -172,8 +172,8 @@ class Kernels:
             self._parts[key].noise = self.noise[which]
         return self._parts[key]
 
-    def _features(self, points: Array) -> Array:
-        """The features that matter, a row each."""
+    def features(self, points: Array) -> Array:
+        """The features of placed points that matter, a row each."""
         return np.ascontiguousarray(points.T[: self._axes])
 
     def own(self, points: Array) -> Array:
@@ -190,7 +190,7 @@ class Kernels:
 
     def between(self, points: Array, others: Array) -> Array:
         """k between two sets of placed points: members × points × others."""
-        features, those = self._features(points), self._features(others)
+        features, those = self.features(points), self.features(others)
         found: Array = np.empty((len(self._family), len(points), len(others)))
         few = max(1, PAIRS // max(len(points) * len(found), 1))
         for start in range(0, len(others), few):
@@ -203,7 +203,7 @@ class Kernels:
 
         Only on and below the diagonal: what lies above is not filled in, and is as good as anything.
         """
-        features, count = self._features(points), len(points)
+        features, count = self.features(points), len(points)
         found: Array = np.empty((len(self._family), count, count))
         few = max(1, PAIRS // max(count * len(found), 1))
         for start in range(0, count, few):
@@ -237,56 +237,55 @@ class Kernels:
         kernels += self._linear * np.einsum("fd,dn->fn", self._slopes, products)[self._family]
         return kernels
 
-    def column(self, points: Array, x: Array) -> Array:
-        """k between placed points, a row each, and one: a row for each member.
+    def column(self, features: Array, x: Array) -> Array:
+        """k between points, given by their `features`, and a placed one: a row for each member.
 
-        A few products of matrices: quickest where `points` lie in memory column after column.
+        A few products of matrices, as each of the many steps of `between` takes longer than its work here.
         """
-        lengths, bells, shares = self._matrices
-        families, steps = len(self._apart), len(lengths)
-        features, x = self._features(points), x[: self._axes]
+        powers, shares, steps = self._matrices
+        families, x = len(self._apart), x[: self._axes]
         apart = features - x[:, None]
-        distances = np.empty((lengths.shape[1], apart.shape[1]))
-        if len(distances) > families:
-            np.abs(apart, out=distances[families:])
+        distances = np.empty((powers.shape[1], apart.shape[1]))
+        if len(self._alone):
+            np.abs(apart, out=distances[families:-families])
         apart *= apart
-        squares = self._apart.dot(apart)
+        squares = self._apart.dot(apart, out=distances[-families:])
         np.sqrt(squares, out=distances[:families])
         rows = np.empty((shares.shape[1], apart.shape[1]))
-        exponents, trends = rows[: steps + len(bells)], rows[steps + len(bells) :]
-        lengths.dot(distances, out=rows[:steps])
-        bells.dot(squares, out=exponents[steps:])
+        exponents = powers.dot(distances, out=rows[: len(powers)])
         polynomials = _polynomials(rows[:steps])
         np.exp(exponents, out=exponents)
         rows[:steps] *= polynomials
-        (self._slopes * x).dot(features, out=trends)
+        (self._slopes * x).dot(features, out=rows[len(powers) :])
         column: Array = shares.dot(rows)
         return column
 
     @cached_property
-    def _matrices(self) -> tuple[Array, Array, Array]:
+    def _matrices(self) -> tuple[Array, Array, int]:
         """What `column` multiplies with, to get from distances to exponents and from these to members.
 
-        Exponents are those of the Matérn kernels, of additive ones feature by feature, and of Gaussians; the
-        last rows to be shared out are the trends.
+        Distances are those of all features, of each by itself, and squared. Exponents are those of the Matérn
+        kernels, of additive ones feature by feature: so many *steps*; and of Gaussians. The last rows to be
+        shared out are the trends.
         """
         families, near, alone = len(self._apart), len(self._near_of), len(self._alone)
         features = self._axes if alone else 0
         steps, gauss = near + alone * features, len(self._gauss_of)
-        lengths, bells = np.zeros((steps, families + features)), np.zeros((gauss, families))
-        lengths[np.arange(near), self._near_of] = -self._near_by[:, 0]
-        bells[np.arange(gauss), self._gauss_of] = self._gauss_by[:, 0]
+        powers = np.zeros((steps + gauss, families + features + families))
+        powers[np.arange(near), self._near_of] = -self._near_by[:, 0]
+        bells = families + features + np.array(self._gauss_of, dtype=int)
+        powers[steps + np.arange(gauss), bells] = self._gauss_by[:, 0]
         profiles = np.zeros((near + gauss + 1, steps + gauss + families))  # the last is 0
         profiles[:near, :near] = np.eye(near)
         profiles[near:-1, steps : steps + gauss] = np.eye(gauss)
         for i in range(alone):
             rows = slice(near + i * features, near + (i + 1) * features)
-            lengths[rows, families:] = np.diag(-self._alone_by[i, :, 0])
+            powers[rows, families:-families] = np.diag(-self._alone_by[i, :, 0])
             profiles[near - alone + i] *= 1.0 - ALONE
             profiles[near - alone + i, rows] = self._alone[i]
         shares = self._smooth * profiles[self._profile]
         shares[np.arange(len(shares)), steps + gauss + self._family] = self._linear[:, 0]
-        return lengths, bells, shares[self.kind]
+        return powers, shares[self.kind], steps
 
 
 def axis_hearing(frame: Frame, members: Sequence[Member], weights: Array) -> Hearing:

@@ -16,27 +16,39 @@ from breakeven.values.decision import QUANTILE_LEVELS
 
 Places = NDArray[np.int64]
 
-_EDGES = np.array([0.0, 0.015, 0.05, 0.11, 0.2, 0.33, 0.5])
-_LOWER = (_EDGES[:-1] + _EDGES[1:]) / 2.0
-NODE_LEVELS = np.concatenate([_LOWER, 1.0 - _LOWER[::-1]])
-NODE_WEIGHTS = np.concatenate([np.diff(_EDGES), np.diff(_EDGES)[::-1]])
+
+def _cells(*edges: float) -> tuple[Array, Array]:
+    """Levels in the middles of cells between these and their mirror images, and how wide the cells are."""
+    both = np.array([*edges, *(1.0 - one for one in reversed(edges) if one < 0.5)])
+    return (both[:-1] + both[1:]) / 2.0, np.diff(both)
+
+
+NODE_LEVELS, NODE_WEIGHTS = _cells(0.0, 0.015, 0.05, 0.11, 0.2, 0.33, 0.5)
+FEW_NODES = _cells(0.0, 0.015, 0.07, 0.22, 0.5), _cells(0.0, 0.03, 0.11, 0.24, 0.4)
+"""Levels and weights for one component among many: two choices that lie between each other."""
 _CARRIED = np.array(QUANTILE_LEVELS)
 
 
 @lru_cache(maxsize=256)
-def nodes(degrees: float) -> Array:
+def nodes(degrees: float, few: int | None = None) -> Array:
     """Quantiles of a Student t with these degrees of freedom at the node levels; of a normal at ∞ degrees."""
     from scipy.special import ndtri, stdtrit  # slow to import
 
-    found: Array = ndtri(NODE_LEVELS) if degrees == inf else stdtrit(degrees, NODE_LEVELS)
+    levels = NODE_LEVELS if few is None else FEW_NODES[few][0]
+    found: Array = ndtri(levels) if degrees == inf else stdtrit(degrees, levels)
     return found
 
 
 @lru_cache(maxsize=256)
 def unit_error(degrees: float, level: float) -> float:
     """The expected error of answering the `level` quantile of a Student t of scale 1."""
-    at = nodes(degrees)
-    return expected_error(at, NODE_WEIGHTS, float(np.interp(level, NODE_LEVELS, at)), level)
+    return expected_error(nodes(degrees), NODE_WEIGHTS, node_between(degrees, level), level)
+
+
+@lru_cache(maxsize=256)
+def node_between(degrees: float, level: float) -> float:
+    """The `level` quantile of a Student t of scale 1, as its nodes tell it."""
+    return float(np.interp(level, NODE_LEVELS, nodes(degrees)))
 
 
 def below(t: Array, degrees: Array) -> Array:

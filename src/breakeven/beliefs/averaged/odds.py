@@ -137,7 +137,8 @@ class Odds:
     def covariances(self, here: OddsLook, there: OddsLook) -> Array:
         """Of the log odds at one point with those at each of some others: members × points."""
         x = here.places[0]
-        joint = self._scale[:, None] * self.kernels.column(there.places, x) + CONSTANT_VARIANCE
+        column = self.kernels.column(self.kernels.features(there.places), x)
+        joint = self._scale[:, None] * column + CONSTANT_VARIANCE
         gone = np.matmul(there.k, here.reached[:, 0, :, None])[:, :, 0]
         covariances: Array = joint - gone
         return covariances

@@ -45,6 +45,8 @@ ABOVE_ZERO = 1e-300
 LEAST_OWN_NOISE = 1e-6  # of a label, over the amplitude of f: less is lost in the rounding of an inverse
 FACTORED = 100_000  # entries of covariances that are factored together
 HALVED_FROM = 200  # labels from which reading only half of an inverse is faster
+ROOM = 16  # labels for which room is made at once
+LEANT_TOGETHER = 20_000  # entries of inverses that change together: more leave the cache
 LEAST_SCALE = 0.5  # of a part of the labels, over that of all: a few that happen to be equal prove nothing
 SCALE_RANGE = 2.0 * log(100.0)  # the range of log s² before any label, where one world is weighed against two
 
@@ -110,6 +112,7 @@ class Look(NamedTuple):
     k: Array  # with the labels' points
     reached: Array  # K⁻¹k
     open: Array  # 1 − w·k: what the mean leaves open there
+    pulled: Array  # Pz·k: how far labels pull the mean there, members × targets
     variance: Array  # given the labels told
     narrowed: Array  # given also those awaited
     coming: Array  # k with the arrivals kept
@@ -135,13 +138,16 @@ class Posterior:
         self.prior = np.array([log_prior(member) for member in members])
         self._spent = np.array([frame.spent[member.axes] for member in members])
         self.places, self.ratios = places, ratios
+        self._table: Array | None = None  # what a part reads at once: inverses, with rows behind them
         self._begin()
 
     def _begin(self) -> None:
         """Invert the covariances of the labels that are there at first."""
         members = np.arange(len(self.members))
         halves, self._logdet = inverse_factors(self._covariances(self.kernels.among(self.places), members))
-        self.inverse: Array = np.matmul(halves.transpose(0, 2, 1), halves)
+        self._inverse: Array = np.zeros((len(members), room(self.labels), room(self.labels)))
+        np.matmul(halves.transpose(0, 2, 1), halves, out=self.inverse)
+        self._each = list(self._inverse)
 
     def _covariances(self, among: Array, which: Places) -> Array:
         """Those of the labels for some of the members, on and below the diagonal."""
@@ -156,6 +162,11 @@ class Posterior:
         """How many labels are told."""
         return len(self.places)
 
+    @property
+    def inverse(self) -> Array:
+        """K⁻¹ of each member; from 200 labels on only on and above the diagonal."""
+        return self._inverse[:, : self.labels, : self.labels]
+
     def pivot(self, look: Look, ratio: float) -> Array:
         """The variance of a label at a point just looked at, before the mean is counted."""
         noise = np.maximum(ratio * self.kernels.noise, LEAST_OWN_NOISE)
@@ -165,18 +176,35 @@ class Posterior:
 
     def grow(self, look: Look, ratio: float) -> None:
         """One more label at a point just looked at, of this noise relative to others."""
-        count, members = self.labels, len(self.members)
+        count = self.labels
         pivot = self.pivot(look, ratio)
         lean = look.reached / pivot[:, None]
-        inverse: Array = np.empty((members, count + 1, count + 1))
-        np.multiply(look.reached[:, :, None], lean[:, None, :], out=inverse[:, :count, :count])
-        inverse[:, :count, :count] += self.inverse
+        if count == self._inverse.shape[1]:
+            before = self.inverse
+            self._inverse = np.zeros((len(before), room(count + 1), room(count + 1)))
+            self._inverse[:, :count, :count] = before
+            self._each = list(self._inverse)
+        self._lean(look.reached, lean, pivot)
+        inverse = self._inverse
         inverse[:, count, :count] = inverse[:, :count, count] = -lean
         inverse[:, count, count] = 1.0 / pivot
-        self.inverse = inverse
         self._logdet = self._logdet + np.log(pivot)
         self.places = np.vstack([self.places, look.place])
         self.ratios = np.append(self.ratios, ratio)
+
+    def _lean(self, reached: Array, lean: Array, pivot: Array) -> None:
+        """Add to each inverse the product of these, in place."""
+        count, inverse = self.labels, self.inverse
+        if count < HALVED_FROM:
+            few = max(1, LEANT_TOGETHER // count**2)
+            for i in range(0, len(inverse), few):
+                some = slice(i, i + few)
+                inverse[some] += reached[some, :, None] * lean[some, None, :]
+            return
+        roomy = np.zeros(self._inverse.shape[:2])
+        roomy[:, :count] = reached
+        for one, column, share in zip(self._each, roomy, (1.0 / pivot).tolist(), strict=True):
+            blas.dsyr(share, column, lower=1, a=one.T, overwrite_a=1)
 
     def learn(self, y: Array) -> None:
         """Take the labels in: means, scales and weights of all members."""
@@ -184,10 +212,12 @@ class Posterior:
         self.scale = LabelScale.of(y)
         targets = self.scale.targets(y)
         found, diagonal = self._solutions(np.vstack([np.ones(count), targets]))
-        self.ones: Array = found[0]
-        self.certain = self.ones.sum(axis=1)  # H
-        self.means = np.einsum("mi,ti->tm", self.ones, targets) / self.certain
-        self.pulls = found[1:] - self.means[:, :, None] * self.ones  # Pz
+        self._rows: Array = np.empty((len(self.members), 1 + len(targets), count))
+        self.ones, self.pulls = self._rows[:, 0], self._rows[:, 1:].transpose(1, 0, 2)
+        self.ones[:] = found[0]
+        self.certain = found[0].sum(axis=1)  # H
+        self.means = np.einsum("mi,ti->tm", found[0], targets) / self.certain
+        np.subtract(found[1:], self.means[:, :, None] * found[0], out=self.pulls)  # Pz
         quadratic = np.einsum("tmi,ti->tm", self.pulls, targets)
         self.degrees = self._freedom(count)
         self.spreads = np.sqrt(np.maximum(quadratic, ABOVE_ZERO) / self.degrees)  # ŝ
@@ -232,19 +262,35 @@ class Posterior:
         tiled = (np.tile(column, (len(self.members), 1)) for column in columns)
         return np.array([self._solved(column) for column in tiled]), diagonals
 
+    def explained(self, k: Array) -> Array:
+        """k·K⁻¹k of several points, whose k is given: members × points × labels."""
+        if self.labels < HALVED_FROM:
+            explained: Array = np.einsum("mri,mri->mr", np.matmul(k, self.inverse), k)
+            return explained
+        roomy: Array = np.zeros((*k.shape[:2], len(self._each[0])))
+        roomy[:, :, : self.labels] = k
+        pairs = zip(self._each, roomy, strict=True)
+        reached = [blas.dsymm(1.0, one.T, rows.T, lower=1).T for one, rows in pairs]
+        return np.array([np.einsum("ri,ri->r", *pair) for pair in zip(reached, roomy, strict=True)])
+
     def _weigh(self, scores: Array) -> None:
         weights = np.exp(scores - scores.max())
         self.weights: Array = weights / weights.sum()  # targets × members
 
     def part(self, which: Places) -> "Posterior":
-        """Some of the members, to be looked at only: what is told is told to all."""
-        if len(which) == len(self.members):
-            return self
+        """Some of the members, or all, to be looked at only: what is told is told to the whole."""
         part = copy(self)
-        part.members, part.kernels = [self.members[i] for i in which], self.kernels.part(which)
-        part.inverse, part.ones, part.certain = self.inverse[which], self.ones[which], self.certain[which]
-        part.degrees, part._spent = self.degrees[which], self._spent[which]
-        part.means, part.pulls = self.means[:, which], self.pulls[:, which]
+        if len(which) < len(self.members):
+            part.members, part.kernels = [self.members[i] for i in which], self.kernels.part(which)
+            part.certain, part.means = self.certain[which], self.means[:, which]
+            part.degrees, part._spent = self.degrees[which], self._spent[which]
+            part._rows = self._rows[which]
+            part.ones, part.pulls = part._rows[:, 0], part._rows[:, 1:].transpose(1, 0, 2)
+        if self.labels < HALVED_FROM:
+            part._table = np.concatenate([self.inverse[which], part._rows], axis=1)
+            part._inverse = part._table[:, : self.labels]
+        else:
+            part._each = [self._each[i] for i in which]
         return part
 
     def look(self, place: Array, kept: Array) -> Look:
@@ -253,24 +299,33 @@ class Posterior:
 
     def seen(self, place: Array, column: Array) -> Look:
         """The same where k is known: of the labels' points and, behind these, of the arrivals kept."""
-        k, coming = np.ascontiguousarray(column[:, : self.labels]), column[:, self.labels :]
-        reached = self._solved(k)
-        opened = 1.0 - np.einsum("mi,mi->m", self.ones, k)
+        count = self.labels
+        k, coming = column[:, :count], column[:, count:]
+        if self._table is None:
+            reached, along = self._solved(k), np.matmul(self._rows, k[:, :, None])[:, :, 0]
+        else:
+            read = np.matmul(self._table, k[:, :, None])[:, :, 0]
+            reached, along = read[:, :count], read[:, count:]
+        opened = 1.0 - along[:, 0]
         variance = self.kernels.at(place) - np.einsum("mi,mi->m", k, reached)
-        variance = np.maximum(variance + opened * opened / self.certain, 0.0)
-        return Look(place, k, reached, opened, variance, variance, coming)
+        variance += opened * opened / self.certain
+        np.maximum(variance, 0.0, out=variance)
+        return Look(place, k, reached, opened, along[:, 1:], variance, variance, coming)
 
     def _solved(self, k: Array) -> Array:
         """K⁻¹k for each member."""
         if self.labels < HALVED_FROM:
             solved: Array = np.matmul(self.inverse, k[:, :, None])[:, :, 0]
             return solved
-        pairs = zip(self.inverse, k, strict=True)
-        return np.array([blas.dsymv(1.0, one.T, column, lower=1) for one, column in pairs])
+        roomy = np.zeros((len(k), len(self._each[0])))
+        roomy[:, : self.labels] = k
+        pairs = zip(self._each, roomy, strict=True)
+        found = np.array([blas.dsymv(1.0, one.T, column, lower=1) for one, column in pairs])
+        return found[:, : self.labels]
 
     def centres(self, look: Look) -> Array:
         """The means of both targets at a point: targets × members."""
-        centres: Array = self.means + np.einsum("tmi,mi->tm", self.pulls, look.k)
+        centres: Array = self.means + look.pulled.T
         return centres
 
     def describe(self) -> dict[str, Any]:
@@ -328,6 +383,11 @@ class Candidates(Posterior):
             found[:, some] = solved.transpose(2, 0, 1)
             diagonals[some] = np.einsum("mji,mji->mi", halves, halves)
         return found, diagonals
+
+
+def room(count: int) -> int:
+    """For how many labels there is room where there are so many."""
+    return -(-count // ROOM) * ROOM
 
 
 def inverse_factors(K: Array) -> tuple[Array, Array]:

@@ -20,11 +20,12 @@ from breakeven.errors.expect import Array
 
 AXES_FROM, MORE_THAN_AXES = 8, 4  # labels, and labels more than axes, below which axes are taken to be alike
 SCREENED = 64  # labels on which all members are weighed first
+LIKELY = 24  # members, at least, that are weighed on all labels then
 CLIMBED = 200  # labels that axes are fitted to, at most
 LEAST_WEIGHT = 3e-3  # of a member that is kept: less does not count in an answer
-WORK = 2_400  # members times labels, at most
-FEWEST = 2  # members, however many labels there are
-MOST = 64  # however few
+WORK = 2_000  # members times labels, at most
+READ = 1_200_000  # entries of inverses that a decision reads, at most
+MOST = 64  # members, however few labels there are
 USUAL_AXIS, USUAL_TIME = 0.4, 1.5  # log of an axis' length before any label, and of that of time
 USUAL_NOISE, NOISE_WIDTH = log(0.1), 1.5  # of log noise before any label: its middle and its std
 APART = ((0.0, -3.5), (2.0, -0.5))  # log lengths to begin from: of all axes, over the usual, and of one apart
@@ -41,6 +42,7 @@ class Moments:
         self.count = 0
         self.mean, self.squares = np.zeros(dim), np.zeros(dim)
         self.truths = np.ones(dim, dtype=bool)
+        self._any_truths = True
 
     def add(self, point: Array) -> None:
         """One more point."""
@@ -48,8 +50,9 @@ class Moments:
         apart = point - self.mean
         self.mean = self.mean + apart / self.count
         self.squares = self.squares + apart * (point - self.mean)
-        if self.truths.any():
+        if self._any_truths:
             self.truths = self.truths & ((point == 0.0) | (point == 1.0))
+            self._any_truths = bool(self.truths.any())
 
     def plain(self) -> dict[str, Any]:
         """As plain data."""
@@ -72,6 +75,7 @@ class Moments:
             raise ValueError("expected the moments of every feature")
         if count:
             self.count, self.truths = count, np.array(truths, dtype=bool)
+            self._any_truths = bool(self.truths.any())
             self.mean, self.squares = floats(sums, 2, dim)
 
     @staticmethod
@@ -110,11 +114,20 @@ def propose(
             moving, spent = moving_axes(places, y, ratios, frame, shaped)
             frame = frame._replace(axes=np.vstack([frame.axes, moving]), spent=(*frame.spent, spent))
     members = all_members(len(frame.axes))
-    some = spread(len(y), SCREENED)
-    most = min(MOST, max(FEWEST, WORK // len(y)))
+    some, most = spread(len(y), SCREENED), affordable(len(y))
     if len(some) < len(y):
-        members = _heaviest(members, frame, places[some], y[some], ratios[some], known, 3 * most)
+        likely = max(3 * most, LIKELY)
+        members = _heaviest(members, frame, places[some], y[some], ratios[some], known, likely)
     return frame, _heaviest(members, frame, places, y, ratios, known, most)
+
+
+def affordable(labels: int) -> int:
+    """How many members there are at most with so many labels.
+
+    >>> [affordable(labels) for labels in (8, 30, 100, 300, 600, 1000)]
+    [64, 64, 20, 6, 3, 1]
+    """
+    return min(MOST, max(1, min(WORK // labels, READ // labels**2)))
 
 
 def axes_show(labels: int, frame: Frame) -> bool:

@@ -1,9 +1,9 @@
 """What a decision reads: the members that count, and all that holds for them until something is told or kept.
 
-A *component* of the average is a member that looks at one of the two targets. Those of too little weight say
-nothing; members without a component that counts are not looked at. What is fixed until the next label is
-worked out here, once, so that a decision only meets what is new: its own point. Nothing here is kept in a
-snapshot, and no label told depends on it.
+A *component* of the average is a member that looks at one of the two targets. Of those of little weight an
+even part speaks for all of them; members without a component that speaks are not looked at. What is fixed
+until the next label is worked out here, once, so that a decision only meets what is new: its own point.
+Nothing here is kept in a snapshot, and no label told depends on it.
 """
 
 from functools import cached_property
@@ -11,12 +11,21 @@ from functools import cached_property
 import numpy as np
 
 from breakeven.beliefs.averaged.coming import Coming, ErrorsAhead
-from breakeven.beliefs.averaged.mixture import NODE_LEVELS, NODE_WEIGHTS, Mixture, below, nodes, unit_error
+from breakeven.beliefs.averaged.mixture import (
+    FEW_NODES,
+    NODE_WEIGHTS,
+    Mixture,
+    below,
+    node_between,
+    nodes,
+    unit_error,
+)
 from breakeven.beliefs.averaged.posterior import PLAIN, TAMED, Look, Posterior
 from breakeven.errors.expect import Array
 from breakeven.values import counted
 
-COMPONENT = 3e-3  # the least weight that counts in an answer
+LIGHT = 0.012  # the weight below which a component speaks for others, or another for it
+FIRST_TURN = 0.618  # of a turn, before the first that speaks: at ½ equal weights would often leave open which
 NOISE_RANGE = (0.1, 0.9)  # of the weight, when it is said how noisy labels are
 
 
@@ -24,12 +33,12 @@ class Voices:
     """The components of an average that count, and the arrivals that stand for those to come."""
 
     def __init__(self, posterior: Posterior, coming: Coming, widened: float, level: float) -> None:
-        weights = posterior.weights.ravel()
-        heard = np.flatnonzero(weights > COMPONENT)
+        counts = speaking(posterior.weights.ravel(), np.tile(posterior.kernels.noise, 2))
+        heard = np.flatnonzero(counts)
         targets, who = np.divmod(heard, len(posterior.members))
         which, who = np.unique(who, return_inverse=True)
         self._which, self.posterior = which, posterior.part(which)
-        self.weights: Array = weights[heard] / weights[heard].sum()
+        self.weights: Array = counts[heard] / counts.sum()
         self.who = who  # the member of each component
         self._level, scale = level, posterior.scale
         self._tamed = int(np.searchsorted(targets, TAMED))  # the first tamed component
@@ -37,23 +46,33 @@ class Voices:
         self._units = np.where(targets == PLAIN, scale.std, scale.spread)  # of a target, near the centre
         self._noise = self.posterior.kernels.noise
         self._added = np.array([np.zeros(len(self._noise)), self._noise])  # to f, and to a label
-        degrees = self.posterior.degrees[who]
-        self._nodes = np.array([nodes(one) for one in degrees.tolist()])  # components × nodes
-        of_labels = np.where(targets == PLAIN, scale.std, 1.0)  # plain targets are claimed as labels at once
-        self._reach_of_nodes = self._nodes.T * (of_labels * self._stds)
-        self._pulls, self._means = self.posterior.pulls.copy(), self.posterior.means.copy()
-        self._pulls[PLAIN] *= scale.std
-        self._means[PLAIN] *= scale.std
-        self._means[PLAIN] += scale.centre
-        self._components = targets * len(which) + who  # their places among both targets of all members
-        self._node_weights = np.tile(np.multiply.outer(NODE_WEIGHTS, self.weights).ravel(), (2, 1))
+        self._degrees = self.posterior.degrees[who].tolist()
+        self._of_labels = np.where(targets == PLAIN, scale.std, 1.0)  # plain targets are claimed as labels
+        self._means = self._of_labels * self.posterior.means[targets, who]
+        self._means[: self._tamed] += scale.centre
+        self._components = 2 * who + targets  # their places among both targets of all members
+        self._spread_nodes()
         self.watch(coming)
+
+    def _spread_nodes(self) -> None:
+        """Let each component stand for itself by its nodes: light ones by few, at other levels in turn."""
+        light = self.weights < 2.0 * LIGHT
+        turns = (light.cumsum() % 2).tolist()
+        few = [turn if one else None for one, turn in zip(light.tolist(), turns, strict=True)]
+        each = [nodes(one, turn) for one, turn in zip(self._degrees, few, strict=True)]
+        counts = [len(one) for one in each]
+        self._node_of = np.repeat(np.arange(len(each)), counts)  # its component
+        self._node_who = self.who[self._node_of]
+        self._tamed_nodes = sum(counts[: self._tamed])  # the first of a tamed component
+        self._reach_of_nodes = np.concatenate(each) * (self._of_labels * self._stds)[self._node_of]
+        weights = np.concatenate([NODE_WEIGHTS if turn is None else FEW_NODES[turn][1] for turn in few])
+        self._node_weights = np.tile(weights * self.weights[self._node_of], (2, 1))
 
     def watch(self, coming: Coming) -> None:
         """Take these arrivals for those to come."""
         self.coming = coming.part(self._which)
         places = np.concatenate([self.posterior.places, coming.places])
-        self._places = np.asfortranarray(places)  # features as rows are what kernels read
+        self._features = self.posterior.kernels.features(places)
         self._rates: Array | None = None
         self._ahead: ErrorsAhead | None = None
 
@@ -85,27 +104,27 @@ class Voices:
 
     def look(self, place: Array) -> Look:
         """What the members know at a placed point, and of the arrivals kept from there."""
-        return self.posterior.seen(place, self.posterior.kernels.column(self._places, place))
+        return self.posterior.seen(place, self.posterior.kernels.column(self._features, place))
 
     def claims(self, look: Look) -> tuple[Mixture, Mixture]:
         """The distributions of f and of a label there."""
-        first, scale = self._tamed, self.posterior.scale
-        centres = self._centres(look)
+        first = self._tamed_nodes
         stds = look.variance + self._added
         np.sqrt(stds, out=stds)
-        values = stds.take(self.who, axis=1)[:, None, :] * self._reach_of_nodes
-        values += centres
-        if first < len(centres):
-            values[:, :, first:] = scale.tamed(values[:, :, first:])
-        of_f, of_labels = Mixture.rows(values.reshape(2, -1), self._node_weights)
+        values = stds.take(self._node_who, axis=1)
+        values *= self._reach_of_nodes
+        values += self._centres(look).take(self._node_of)
+        if first < values.shape[1]:
+            values[:, first:] = self.posterior.scale.tamed(values[:, first:])
+        of_f, of_labels = Mixture.rows(values, self._node_weights)
         return of_f, of_labels
 
     def _centres(self, look: Look) -> Array:
         """The centre of each component, of a label or of a tamed target."""
-        centres = np.einsum("tmi,mi->tm", self._pulls, look.k)
+        centres: Array = look.pulled.take(self._components)
+        centres *= self._of_labels
         centres += self._means
-        found: Array = centres.take(self._components)
-        return found
+        return centres
 
     def below(self, look: Look, y: float, ratio: float) -> float:
         """The probability that a label there, of this noise relative to others, is below y."""
@@ -135,8 +154,7 @@ class Voices:
     @cached_property
     def _errors(self) -> Array:
         """What each component adds to the expected error where its targets are labels, by a unit of scale."""
-        degrees = self.posterior.degrees[self.who].tolist()
-        usual = np.array([unit_error(one, self._level) for one in degrees]) * self._units
+        usual = np.array([unit_error(one, self._level) for one in self._degrees]) * self._units
         errors: Array = self.weights * self._stds * usual
         return errors
 
@@ -165,9 +183,9 @@ class Voices:
 
     def _tamed_rates(self, means: Array, spreads: Array) -> Array:
         """The expected error of a tamed component, in label units, over its spread."""
-        scale = self.posterior.scale
-        tamed = self._nodes[self._tamed :]
-        middles = np.array([np.interp(self._level, NODE_LEVELS, one) for one in tamed])
+        scale, degrees = self.posterior.scale, self._degrees[self._tamed :]
+        tamed = np.array([nodes(one) for one in degrees])
+        middles = np.array([node_between(one, self._level) for one in degrees])
         values = scale.tamed(means[..., None] + spreads[..., None] * tamed[:, None])
         apart = values - scale.tamed(means + spreads * middles[:, None])[..., None]
         errors = np.einsum("cri,i->cr", counted(apart, self._level), NODE_WEIGHTS)
@@ -195,3 +213,24 @@ class Voices:
         reach *= reach
         reach /= spread[:, None]
         return here, *ahead.saved(reach)
+
+
+def speaking(weights: Array, noises: Array) -> Array:
+    """For how much weight each component speaks: the light ones have about as much in turn, or none.
+
+    Of these an even part speaks, by the noise that they assume and then by kind: what is left out is spoken
+    for by what is like it, so that the average leans to no side.
+
+    >>> speaking(np.array([0.976, 0.008, 0.004, 0.002, 0.006, 0.004]), np.ones(6)).round(3).tolist()
+    [0.976, 0.012, 0.0, 0.0, 0.012, 0.0]
+    """
+    order = np.argsort(noises, kind="stable")
+    light = weights < LIGHT
+    upto = np.where(light, weights, 0.0)[order].cumsum()
+    speakers = round(float(upto[-1]) / LIGHT)
+    counts: Array = np.where(light, 0.0, weights)
+    if speakers:
+        share = upto[-1] / speakers
+        chosen = order[np.searchsorted(upto, (np.arange(speakers) + FIRST_TURN) * share)]
+        np.add.at(counts, chosen, share)
+    return counts

@@ -14,7 +14,7 @@ from typing import Any
 THREADED = 8_000  # entries of a matrix or vector below which OpenBLAS never starts a second thread
 
 _ROUTINES = {
-    "blas": ("daxpy", "ddot", "dgemm", "dgemv", "dger", "dscal", "dsymv", "dtpsv", "dtrsm"),
+    "blas": ("daxpy", "ddot", "dgemm", "dgemv", "dger", "dscal", "dsymm", "dsymv", "dsyr", "dtpsv", "dtrsm"),
     "lapack": ("dpotrf", "dpotri", "dpotrs", "dtpttr", "dtrtri", "dtrttp", "dtrtrs"),
 }
 

@@ -173,6 +173,8 @@ class RestingArrays:
 
     def __init__(self, run: "RunningStream | None" = None, number: int = 0) -> None:
         self._run, self._number = run, number
+        if run is not None:
+            run.coding.rest()
         self._told: dict[Any, None] = {}  # types with labels told since
 
     def __reduce__(self) -> tuple[type["RestingArrays"], tuple[()]]:
