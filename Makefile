@@ -65,7 +65,7 @@ $(READY_STUDIO):
 oldest: $(READY)
 	$(BIN)/python $(PIP_INSTALL) uv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-oldest
-	$(OLDEST) --editable '.[demo,fast,report,tables,test]' --editable research
+	$(OLDEST) --editable '.[client,demo,desks,fast,postgres,report,service,tables,test]' --editable research
 	.venv-oldest/bin/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) $(FAST) tests/adapters tests/cli tests/planning tests/report tests/tables src --ignore $(RIVER)
 	$(OLDEST) --editable '.[river,test]'  # which asks for a newer scipy than we do
 	.venv-oldest/bin/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) tests/adapters/test_river.py $(RIVER)

@@ -33,6 +33,7 @@ FINISHED, NEW_TYPE, NEEDS_SPREADS, NEEDS_LIMITS, NEEDS_PARTS, NEEDS_GUESS, NEEDS
 LARGEST_TABLE = 2**20
 SMALLEST_TABLE = 2**12
 FIRST_WINDOW, WINDOW = 64, 2**15
+NO_WORTH = np.array([np.nan])
 COMPARED_BITS = 2**13  # numbers on which the compiled functions must agree with theory
 
 
@@ -82,7 +83,10 @@ class Before(NamedTuple):
     def in_money(self, unit: float) -> tuple[Array, Array]:
         """What labels are worth, where a unit of error costs so much; NaN where the rule says nothing."""
         if len(self.worth) < len(self.std):
-            nothing = np.broadcast_to(np.nan, len(self.std))
+            nothing = np.ndarray(
+                len(self.std), float, NO_WORTH, strides=(0,)
+            )  # as broadcast_to makes it, sooner
+            nothing.flags.writeable = False
             return nothing, nothing
         return self.worth * unit, self.worth_now * unit
 

@@ -67,11 +67,11 @@ def number(values: Counts, low: int, lookup: Codes, first: int, fresh: Counts) -
 
 
 @compiled
-def clocks(values: Counts, low: int, lookup: Codes, arrivals: Counts) -> Counts:
+def clocks(values: Counts, low: int, lookup: Codes | None, arrivals: Counts) -> Counts:
     """How many of its type there were with each arrival; `arrivals` are counted on."""
     result = np.empty(len(values), dtype=np.int64)
     for i in range(len(values)):
-        k = lookup[values[i] - low]
+        k = values[i] if lookup is None else lookup[values[i] - low]
         arrivals[k] += 1
         result[i] = arrivals[k]
     return result
@@ -205,14 +205,15 @@ def tell(
 
 @compiled
 def decide(
-    values: Counts, low: int, lookup: Codes, told: LabelArrays | None, types: TypeArrays, labels: int,
+    values: Counts, low: int, lookup: Codes | None, told: LabelArrays | None, types: TypeArrays, labels: int,
     noise_std: float, spreads: Array, first: int | None, space: Array, out: Answers, before: Before | None,
     limits: LimitTable, moving: MovingLimit | None,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Label what is above its limit: rounds done, labels there are now, and why it stopped.
 
     Labels that are not `told` are awaited. Where a limit is `moving`, `limits` has no values. Spreads are by
-    labels of all types from `first` on, or by those of the type where that is None.
+    labels of all types from `first` on, or by those of the type where that is None. Without a `lookup` the
+    values are codes of types.
     """
     arrivals, asked, known, mean, parts = types
     wants_label, prediction, uncertainty, threshold = out
@@ -227,10 +228,13 @@ def decide(
     if moving is not None:
         memory, confidence, below, after_yes, after_no, budget, scale = moving
     for i in range(len(values)):
-        value = np.uintp(values[i] - low)
-        if value >= len(lookup) or lookup[value] == UNSEEN:
-            return i, labels, NEW_TYPE
-        k = lookup[value]
+        if lookup is None:
+            k = values[i]
+        else:
+            value = np.uintp(values[i] - low)
+            if value >= len(lookup) or lookup[value] == UNSEEN:
+                return i, labels, NEW_TYPE
+            k = lookup[value]
         clock = arrivals[k] + 1
         if first is None:
             if asked[k] >= len(spreads):

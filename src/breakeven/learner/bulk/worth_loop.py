@@ -42,7 +42,7 @@ posterior_mean = compiled(weighing.posterior_mean)
 
 @compiled
 def decide(
-    values: Counts, low: int, lookup: Codes, told: LabelArrays | None, types: TypeArrays, labels: int,
+    values: Counts, low: int, lookup: Codes | None, told: LabelArrays | None, types: TypeArrays, labels: int,
     noise_std: float, spreads: Array, first: int | None, space: Array, out: Answers, before: Before | None,
     terms: ValueTerms, prior: PriorTerms, census: Counts,
 ) -> tuple[int, int, int]:  # fmt: skip
@@ -62,10 +62,13 @@ def decide(
     if before is not None:
         prediction_before, std_before, worth_before, now_before = before
     for i in range(len(values)):
-        value = np.uintp(values[i] - low)
-        if value >= len(lookup) or lookup[value] == UNSEEN:
-            return i, labels, NEW_TYPE
-        k = lookup[value]
+        if lookup is None:
+            k = values[i]
+        else:
+            value = np.uintp(values[i] - low)
+            if value >= len(lookup) or lookup[value] == UNSEEN:
+                return i, labels, NEW_TYPE
+            k = lookup[value]
         if stale and known[k] == 0.0:
             return i, labels, NEEDS_GUESS
         round, clock = passed + i + 1, arrivals[k] + 1

@@ -14,7 +14,6 @@ from breakeven.learner.bulk import loops
 from breakeven.learner.bulk.arrays import (
     Answers,
     Before,
-    Codes,
     Counts,
     LimitTable,
     Thresholds,
@@ -62,7 +61,6 @@ class Judging:
         self._state, self._belief, self._rule = state, belief, state.rule
         self._members, self._cells = members, cells
         self._spreads = np.array([inf] if belief.counted == "type" else [])
-        self._lookup: Codes = np.empty(0, dtype=np.uint32)
         traits = belief.traits
         self._scale = traits.label_scale
         price = state.quote.price / self._scale
@@ -81,14 +79,11 @@ class Judging:
         own = self._belief.counted == "type"
         asked = self._cells["asked"] if own else self._members["asked"]
         self._lengthen_spreads(int(asked.max(initial=0)) + arrivals.longest + 2)
-        if len(self._lookup) < len(self._cells):
-            self._lookup = np.arange(self._cells.room, dtype=np.uint32)
         types = TypeArrays(*(self._cells[name] for name in TypeArrays._fields))
         return passing.Passing(
             arrivals.touched,
             arrivals.starts,
             arrivals.cells,
-            self._lookup,
             types,
             self._members["asked"],
             np.float64(self._belief.noise_std),  # divided by 0 it is ∞, compiled or not
@@ -101,7 +96,7 @@ class Judging:
         known = len(self._spreads)
         if known < needed:
             first = known if self._belief.counted == "type" else known + 1
-            more = spreads_from(loops, self._belief, first, max(needed, 2 * known) - known)
+            more = spreads_from(loops, self._belief, first, max(needed, known + known // 4) - known)
             self._spreads = np.append(self._spreads, more)
 
     # -- limits ----------------------------------------------------------------------------------
@@ -147,7 +142,7 @@ class Judging:
         clocks = arrivals.rounds
         if clock == "type":
             counted = self._cells["arrivals"].copy()
-            clocks = loops.clocks(arrivals.cells, 0, np.arange(len(counted), dtype=np.uint32), counted)
+            clocks = loops.clocks(arrivals.cells, 0, None, counted)
         prices = None if arrivals.prices is None else arrivals.prices / self._scale
         return LimitTable(self._thresholds.at(clocks, prices), by_type=False, shown=True)
 

@@ -15,7 +15,6 @@ from breakeven.learner.bulk import loops, worth_loop
 from breakeven.learner.bulk.arrays import (
     Answers,
     Before,
-    Codes,
     Counts,
     LimitTable,
     MovingLimit,
@@ -127,7 +126,6 @@ class Passing(NamedTuple):
     touched: Counts
     starts: Counts
     cells: Counts
-    lookup: Codes
     types: TypeArrays
     labels: Counts
     noise_std: float
@@ -142,7 +140,7 @@ def decide_by_limits(
     limits: LimitTable, moving: MovingLimit | None, memory: Array, over: Truths,
 ) -> None:  # fmt: skip
     """Label what is above its limit; where that is `moving`, every key has a `memory` of its own."""
-    touched, starts, cells, lookup, types, labels, noise_std, spreads, first, space = given
+    touched, starts, cells, types, labels, noise_std, spreads, first, space = given
     for s in range(len(touched)):
         key, a, b = touched[s], starts[s], starts[s + 1]
         answers = Answers(out.wants_label[a:b], out.prediction[a:b], out.uncertainty[a:b], out.threshold[a:b])
@@ -152,7 +150,7 @@ def decide_by_limits(
                 limits.values if limits.by_type else limits.values[a:b], limits.by_type, limits.shown
             )
             _, labels[key], _ = loops.decide(
-                cells[a:b], 0, lookup, None, types, labels[key], noise_std, spreads, first, space, answers,
+                cells[a:b], 0, None, None, types, labels[key], noise_std, spreads, first, space, answers,
                 views, mine, None,
             )  # fmt: skip
         else:
@@ -162,7 +160,7 @@ def decide_by_limits(
                 moving.budget, moving.scale,
             )  # fmt: skip
             _, labels[key], _ = loops.decide(
-                cells[a:b], 0, lookup, None, types, labels[key], noise_std, spreads, first, space, answers,
+                cells[a:b], 0, None, None, types, labels[key], noise_std, spreads, first, space, answers,
                 views, limits, own,
             )  # fmt: skip
             over[a:b] = loops.over_budget(answers.wants_label, lately, moving.budget)
@@ -183,7 +181,7 @@ def decide_by_worth(
     terms: ValueTerms, rounds: Counts, priors: Priors, census: Counts,
 ) -> None:  # fmt: skip
     """Label what is worth more than its price; labels are awaited, so no prior is learnt meanwhile."""
-    touched, starts, cells, lookup, types, labels, noise_std, spreads, first, space = given
+    touched, starts, cells, types, labels, noise_std, spreads, first, space = given
     for s in range(len(touched)):
         key, a, b = touched[s], starts[s], starts[s + 1]
         answers = Answers(out.wants_label[a:b], out.prediction[a:b], out.uncertainty[a:b], out.threshold[a:b])
@@ -193,7 +191,7 @@ def decide_by_worth(
         )
         prior = PriorTerms(priors.mean[key], priors.std[key], priors.worth[key], priors.learns, False, inf)
         _, labels[key], _ = worth_loop.decide(
-            cells[a:b], 0, lookup, None, types, labels[key], noise_std, spreads, first, space, answers, views,
+            cells[a:b], 0, None, None, types, labels[key], noise_std, spreads, first, space, answers, views,
             own, prior, census[key],
         )  # fmt: skip
 
