@@ -40,7 +40,7 @@ def server(address, silent=30.0):
     hurried = HURRIED.format(silent=silent)
     command = [sys.executable, "-c", hurried, "serve", "--json", "--port", "0", "--store", address]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    said = Thread(target=process.stderr.read)  # ends when all who could say something are gone
+    said = Thread(target=process.stderr.read, daemon=True)  # ends when all who could say something are gone
     said.start()
     try:
         where = json.loads(process.stdout.readline())["address"]

@@ -313,3 +313,27 @@ def test_what_is_known_of_f_stays_open_where_labels_are_a_thousand_times_their_n
     assert all(0.05 < each.std < 1.0 for each in found)
     for x, each in zip(points, found, strict=False):
         assert abs(each.mean - 1000.0 * np.sin(x[0])) < 4.0 * each.std
+
+
+def test_many_labels_told_one_by_one_are_those_taken_in_at_once_and_a_state_goes_on_to_the_bit():
+    """From 200 labels on only half of an inverse is kept; there is room for sixteen labels at a time."""
+    random = np.random.default_rng(5)
+    X = random.normal(size=(230, 2))
+    y = np.sin(2.0 * X[:, 0]) + 0.01 * np.arange(230) * X[:, 1] + 0.2 * random.normal(size=230)
+    belief = Averaged(2)
+    belief.watch(24)
+    for x, label in zip(X[:190], y[:190], strict=True):
+        belief.learn(x, float(label))
+    belief.adopt(Averaged.fit(belief.fit_job(), random))
+    for x, label in zip(X[190:], y[190:], strict=True):
+        belief.arrive(x)  # some of them are kept, and the time of those is renewed
+        belief.learn(x, float(label))
+    other = Averaged(2)
+    other.load(belief.state())
+    views = [(one.look(x), one.traits.noise_std) for one in (belief, other) for x in X[:8]]
+    told = [(view.prediction, view.saves(noise_std)) for view, noise_std in views]
+    assert told[:8] == told[8:]
+    belief.adopt(belief.state()["fitted"])
+    for x, (prediction, _) in zip(X[:8], told, strict=False):
+        again = belief.predict(x)
+        assert (again.mean, again.std) == pytest.approx((prediction.mean, prediction.std), rel=1e-6)
