@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -86,6 +87,19 @@ def labelled_curve(served, count=12):
     for i in range(count):
         served("POST", "arrivals", {"row": [i / count], "id": f"a{i}"})
         served("POST", f"requests/a{i}/label", {"y": float(i % 3)})
+
+
+def test_a_process_whose_answer_nobody_reads_ends_without_a_word():
+    """Its other thread still reads: Python cannot end in order meanwhile, and says so on standard error."""
+    code = beside.START_WORKER.format(path=sys.path)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as one:
+        one.stdout.close()
+        pickle.dump((pow, (2, 10)), one.stdin)
+        one.stdin.flush()  # and stays open
+        assert one.wait(30) == 0
+        assert one.stderr.read() == b""
 
 
 def test_a_fit_is_done_elsewhere_and_is_in_the_log(served):

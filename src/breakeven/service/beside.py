@@ -190,7 +190,7 @@ def work() -> None:
     os.dup2(2, 1)  # what a library prints is no answer
     pieces: SimpleQueue[_Piece] = SimpleQueue()
     Thread(target=_take, args=(pieces,), daemon=True).start()
-    with suppress(BrokenPipeError):
+    try:
         while True:
             function, given = pieces.get()
             try:
@@ -199,6 +199,8 @@ def work() -> None:
                 said = False, f"{type(error).__name__}: {error}"
             pickle.dump(said, answers, pickle.HIGHEST_PROTOCOL)
             answers.flush()
+    except BrokenPipeError:  # nobody reads the answer: the service is gone
+        os._exit(0)  # the other thread may be reading, and Python cannot end in order while it does
 
 
 def _take(pieces: "SimpleQueue[_Piece]") -> None:
