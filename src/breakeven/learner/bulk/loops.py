@@ -83,7 +83,7 @@ def code_at(values: Counts, i: int, low: int, lookup: Codes | None) -> int:
     if lookup is None:
         return values[i]  # type: ignore[no-any-return]
     value = np.uintp(values[i] - low)
-    return lookup[value] if value < len(lookup) else UNSEEN  # type: ignore[return-value]
+    return lookup[value] if value < len(lookup) else UNSEEN
 
 
 @compiled
