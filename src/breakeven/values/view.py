@@ -113,7 +113,7 @@ class View(Struct, gc=False):
     uncertainty lies within a factor of `stretch`, both ways; 1 means that nothing is approximated. `price`,
     in units of error, is that of the offer with the most information for it; `offers` has all offers, where
     there are several. `cost` is the same in money, `spent` all that was spent before, and `awaited` counts
-    labels not yet told. `suspicion` is how much labels lately lie further out than the belief claimed; 0 where
+    labels not yet told. `suspicion` is how much labels lately lie further out than was claimed; 0 where
     it is not tested, or not yet. A label above the answer costs 2 · `level` for each unit that it is off, one
     below it 2 · (1 − `level`); both cost the same unless the user says otherwise. `planned` says that what a
     label saves later is its part of what several save together.
