@@ -34,7 +34,7 @@ SLOW = 0.002  # seconds, from which on work goes to a thread
 SLOW_AT_FIRST = dict.fromkeys(("adopt", "fit_job", "checksum"), 1.0)  # seconds, until they are measured
 MANY = 50  # of a verb whose pace is not known yet, from which on it goes to a thread
 REMEMBERED = 0.2  # how much the last measurement of a verb counts
-TOGETHER = 4  # arrivals of one call, from which on they are written as one
+WRITTEN_AS_ONE = 4  # arrivals of one call, from which on they are written as one
 DECIDING = ("decide", "decide_many")  # verbs
 DEADLINE = "deadline"  # who withdraws what was not answered in time
 
@@ -343,7 +343,7 @@ class LiveStream:
         if not fresh:
             return [], self.to_disk.rest()
         at = self.clock.now()
-        if len(fresh) >= TOGETHER and set(map(type, fresh)) == {Arrived}:
+        if len(fresh) >= WRITTEN_AS_ONE and set(map(type, fresh)) == {Arrived}:
             entries = self._together(folded, by, at)
         else:
             entries = self._one_by_one(folded, by, at)
