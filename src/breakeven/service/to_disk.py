@@ -12,7 +12,8 @@ from time import perf_counter
 from breakeven.errors import BreakevenError
 from breakeven.errors.serving import NotReady
 from breakeven.service.clock import Histogram
-from breakeven.store import LogEntry, Writer
+from breakeven.store import Writer
+from breakeven.store.port import Appended
 
 Wait = asyncio.Future[None]
 Ear = Callable[[int], object]
@@ -30,7 +31,7 @@ class ToDisk:
     ) -> None:
         self._writer, self._name, self._seconds, self._failed = writer, name, seconds, failed
         self._ears: list[Ear] = []
-        self._gathered: list[LogEntry] = []  # in this turn of the loop
+        self._gathered: list[Appended] = []  # in this turn of the loop
         self._waits: list[Wait] = []  # of those who wait for the last that was given
         self._lost: BaseException | None = None  # why it could not be written
         self.seq = self.written = 0  # the last number given, and the last on disk
@@ -40,14 +41,14 @@ class ToDisk:
         self.seq = self.written = seq
         self._lost = None
 
-    def add(self, entries: list[LogEntry]) -> Wait:
+    def add(self, entries: list[Appended]) -> Wait:
         """Have entries with the next numbers written; wait for what is returned until they are."""
         loop = asyncio.get_running_loop()
         if not self._gathered:
             self._waits = []
             loop.call_soon(self._send)
         self._gathered += entries
-        self.seq = entries[-1].seq
+        self.seq = entries[-1].last
         return self._wait(loop)
 
     def rest(self) -> Wait | None:
@@ -79,7 +80,7 @@ class ToDisk:
         entries, waits = self._gathered, self._waits
         if not entries:  # it was dropped
             return
-        self._gathered, last, began = [], entries[-1].seq, perf_counter()
+        self._gathered, last, began = [], entries[-1].last, perf_counter()
 
         def answer(error: BreakevenError | None) -> None:
             if error is not None:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from breakeven.errors import BreakevenError, DuplicateId, InvalidInput, WrongEvent, expect
 from breakeven.errors.storing import SecondWriter, StoreError, StoreFailed, UnknownStream
-from breakeven.store.port import LogEntry, Store
+from breakeven.store.port import Appended, Store
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class _Call(Struct, gc=False):
     """What callers wait for: entries of one stream, or, without any, all that came before."""
 
     stream: int
-    entries: Sequence[LogEntry]
+    entries: Sequence[Appended]
     answer: Answer
     callers: int = 1
     resumes: bool = False
@@ -47,6 +47,7 @@ class Writer:
     Answers are given in the writer's own thread, unless `deliver` takes them elsewhere: an event loop's
     `call_soon_threadsafe`, for instance, which is then called once for each group.
 
+    >>> from breakeven.store import LogEntry
     >>> from breakeven.testing import MemoryStore
     >>> store = MemoryStore()
     >>> clinic = store.create_stream("clinic", b"", at=0.0).number
@@ -68,7 +69,7 @@ class Writer:
 
     # -- for callers -------------------------------------------------------------------------------
 
-    def submit(self, entries: Sequence[LogEntry], answer: Answer, callers: int = 1) -> None:
+    def submit(self, entries: Sequence[Appended], answer: Answer, callers: int = 1) -> None:
         """Have entries of one stream written; `answer` is called once they are on disk, or with an error.
 
         Calls are written in the order in which they came; so many `callers` wait for this one.
@@ -77,7 +78,7 @@ class Writer:
             expect.refuse("entries", "some of one stream", "none, or some of several", described=True)
         self._put(_Call(entries[0].stream, entries, answer, callers))
 
-    def write(self, entries: Sequence[LogEntry]) -> None:
+    def write(self, entries: Sequence[Appended]) -> None:
         """The same, and wait for it."""
         self._wait(lambda answer: self.submit(entries, answer))
 
@@ -193,7 +194,7 @@ class Writer:
             self._broken.pop(call.stream, None)
         return self._broken.get(call.stream)
 
-    def _try(self, entries: Sequence[LogEntry]) -> BreakevenError | None:
+    def _try(self, entries: Sequence[Appended]) -> BreakevenError | None:
         try:
             self._store.append(entries)
         except BreakevenError as error:
@@ -203,7 +204,7 @@ class Writer:
             failure.__cause__ = error
             return failure
         self.commits += 1
-        self.written += len(entries)
+        self.written += sum(one.last - one.seq + 1 for one in entries)
         return None
 
     def _answer(self, group: list[_Call], answers: Sequence[BreakevenError | None]) -> None:
