@@ -97,12 +97,18 @@ def test_no_coin_falls_before_the_belief_is_tested_nor_where_it_expects_nothing_
     assert Check(Never(), share=0.0).decide(view()) == Never().decide(view())
 
 
-def test_no_coin_falls_where_too_few_more_are_to_come():
+def test_no_coin_falls_where_too_few_are_to_come():
     few = view(price=2.0)
-    least = 1.5 / chance(Check(Never()), few)  # arrivals among which so many are drawn, on average
-    assert chance(Check(Ending(int(least))), few) == 0.0
-    assert chance(Check(Ending(int(least) + 1)), few) == chance(Check(Never()), few) > 0.0
+    usual = chance(Check(Never()), few)
+    in_all = int(2.0 / (0.6 * usual)) - few.round  # arrivals to come, of a stream with too few coins in all
+    assert chance(Check(Ending(in_all)), few) == 0.0
+    assert chance(Check(Ending(in_all + 1)), few) == usual > 0.0
     assert chance(Check(Budget(Ending(0), total=50.0)), few) == 0.0
+    few.round, to_come = 1000, int(1.5 / usual)
+    assert chance(Check(Ending(to_come)), few) == 0.0
+    assert chance(Check(Ending(to_come + 1)), few) == usual
+    few.suspicion = 4.0
+    assert chance(Check(Ending(to_come)), few) == 4.0 * usual  # labels far out are followed up to the end
 
 
 def test_a_label_cheaper_than_its_error_is_drawn_for_certain():

@@ -20,8 +20,9 @@ CHECK_DRAWS = 2  # which of the round's random numbers checks use
 CHECK_SHARE = 0.07  # of the expected error, spent on coins: docs/trust.md says what that costs and finds
 NET_PART = 0.6  # of this share, at most: what coins may cost beyond what their labels are worth
 NET_PART_OF_PLANS = 3.0 / 7.0  # the same where labels pay only several together: a coin carries out no plan
-LEAST_COINS = 1.5  # to come: fewer would find no change, or too late to gain by it
-LEAST_COINS_OF_PLANS = 4.0  # the same where labels are yes or no, or mostly one value: one says little
+LEAST_IN_ALL = 2.0  # coins in the whole stream, were all of their price lost: fewer would hardly find a change
+LEAST_TO_COME = 1.5  # of these, so that one that lies far out still has others follow it in time
+LEAST_TO_COME_OF_PLANS = 4.0  # the same where labels are yes or no, or mostly one value: one says little
 MOST_SUSPECTED = 30.0  # beyond that coins fall no more often
 
 
@@ -32,9 +33,9 @@ class Check(Wrapper):
     belief is wrong, from 1 to 30. So what is spent on coins is on average this share of the error that is
     expected where nobody asks. Where the rule says what a label is worth, they fall less often, so that no
     more than 0.6 of the share is lost for good; 3/7 of it where labels are yes or no, or mostly one value.
-    Coins fall at even distances. None falls where fewer than one and a half (there four) are to be expected
-    from now on: they would hardly find a change, and too late to gain by it. With a share of 0 only the
-    labels that the rule buys test the belief.
+    Coins fall at even distances. None falls where fewer than two are to be expected in the whole stream, were
+    all of their price lost, or one and a half (there four) from now on: they would hardly find a change, or
+    too late to gain by it. With a share of 0 only the labels that the rule buys test the belief.
 
     >>> from breakeven.rules import Value
     >>> Check(Value()).share
@@ -73,19 +74,19 @@ class Check(Wrapper):
         if view.suspicion == 0.0 or self.share == 0.0:
             return 0.0
         error, worth = verdict.worth_now, verdict.worth_now
-        most, least = NET_PART_OF_PLANS, LEAST_COINS_OF_PLANS
+        most, least = NET_PART_OF_PLANS, LEAST_TO_COME_OF_PLANS
         if not view.planned or error is None:
             error = error_ahead(view.prediction, "label" if self.rule.scores_labels else "f", view.level)
-            worth, most, least = verdict.worth, NET_PART, LEAST_COINS
+            worth, most, least = verdict.worth, NET_PART, LEAST_TO_COME
         if not isfinite(error):
             return 0.0
-        suspected = min(max(view.suspicion, 1.0), MOST_SUSPECTED)
         lost = 0.0 if worth is None else max(1.0 - worth / view.price, 0.0)  # of the price, for good
-        share = self.share * min(1.0, most / max(lost, most))
-        chance = min(1.0, share * suspected * error / view.price)
+        usual = self.share * error / view.price
+        chance = usual * min(1.0, most / max(lost, most)) * min(max(view.suspicion, 1.0), MOST_SUSPECTED)
         left = self.rule.arrivals_left(view.round)
-        too_few = left is not None and left * chance < least
-        return 0.0 if too_few else chance
+        if left is not None and (left * chance < least or (view.round + left) * most * usual < LEAST_IN_ALL):
+            return 0.0
+        return min(1.0, chance)
 
     @property
     def check(self) -> "Check":
