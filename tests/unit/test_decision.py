@@ -273,6 +273,7 @@ def test_a_sentence_is_the_same_however_its_numbers_are_filled_in(reason, number
     one = Decision("a", True, answer, uncertainty, threshold, cost, 0.25, reason, worth=worth)
     filled = {
         "mean": words(mean), "uncertainty": words(uncertainty), "threshold": words(threshold),
-        "worth": "an unknown amount" if worth is None else words(worth), "cost": f"{cost:,.10g}", "chance": "25%",
+        "worth": "an unknown amount" if worth is None else words(worth), "cost": f"{cost:,.10g}",
+        "chance": "25%",
     }  # fmt: skip
     assert one.why == WORDING.get(reason, reason).format(**filled)
