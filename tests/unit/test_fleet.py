@@ -26,6 +26,7 @@ from breakeven import (
 from breakeven.errors import InvalidInput, SnapshotError, UnknownId
 from breakeven.learner.fleet import LabelCounts, why_no_fleet
 from breakeven.learner.fleet.blob import DIGEST_SIZE, FLEET_MARK
+from breakeven.learner.fleet.indexed_columns import REMOVED, IndexedColumns, Kind, place_of
 from tests.oracle.fleet_streams import OneForEachKey, told, told_by_columns, without_answers
 
 
@@ -457,3 +458,23 @@ def test_a_label_that_was_kept_is_found_whatever_ids_came_since():
         assert one.awaited == 1  # of 4: the two that came early are told
         assert one.decide([1], [7], [60]).repeated.tolist() == [True]
         assert one.decide([1], [7], [61]).repeated.tolist() == [False]
+
+
+@pytest.mark.parametrize("stride", [1, 7, 8, 16, 2**20, 2**58])
+def test_rows_are_found_however_their_numbers_lie(stride):
+    """Also where a table is as full as it gets, and rows were removed from it."""
+    columns = IndexedColumns({"key": Kind("i8"), "id": Kind("i8")})
+    ids = np.arange(-16, 16) * stride
+    keys = np.where(np.arange(32) % 3 == 0, 5, 0)
+    assert columns.meet(keys, ids).tolist() == list(range(32))
+    assert 2 * len(columns) == len(columns.table)
+    assert columns.find(keys, ids).tolist() == list(range(32))
+    assert columns.find(keys + 1, ids).tolist() == [-1] * 32
+    for row in range(0, 32, 2):
+        place = place_of(columns.table, columns["key"], columns["id"], int(keys[row]), int(ids[row]))
+        columns.table[place] = REMOVED
+    assert columns.find(keys, ids).tolist() == [row if row % 2 else -1 for row in range(32)]
+    assert columns.enter(np.arange(0, 32, 2)) == -1
+    assert columns.find(keys, ids).tolist() == list(range(32))
+    assert columns.meet(keys + 9, ids).tolist() == list(range(32, 64))
+    assert columns.find(keys, ids).tolist() == list(range(32))

@@ -78,6 +78,15 @@ def clocks(values: Counts, low: int, lookup: Codes | None, arrivals: Counts) -> 
 
 
 @compiled
+def code_at(values: Counts, i: int, low: int, lookup: Codes | None) -> int:
+    """The code of the type of this round, `UNSEEN` if it was not met; without a `lookup` values are codes."""
+    if lookup is None:
+        return values[i]  # type: ignore[no-any-return]
+    value = np.uintp(values[i] - low)
+    return lookup[value] if value < len(lookup) else UNSEEN
+
+
+@compiled
 def thresholds(clocks: Counts, prices: Array, unit: float, scale: float) -> Array:
     """`theory.threshold` at each clock, for a price of its own."""
     result = np.empty(len(clocks))
@@ -228,13 +237,9 @@ def decide(
     if moving is not None:
         memory, confidence, below, after_yes, after_no, budget, scale = moving
     for i in range(len(values)):
-        if lookup is None:
-            k = values[i]
-        else:
-            value = np.uintp(values[i] - low)
-            if value >= len(lookup) or lookup[value] == UNSEEN:
-                return i, labels, NEW_TYPE
-            k = lookup[value]
+        k = code_at(values, i, low, lookup)
+        if k == UNSEEN:
+            return i, labels, NEW_TYPE
         clock = arrivals[k] + 1
         if first is None:
             if asked[k] >= len(spreads):

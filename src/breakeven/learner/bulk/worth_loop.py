@@ -6,8 +6,6 @@ What a label is worth grows with it, rounding included, so most decisions are cl
 
 from math import inf, nan, sqrt
 
-import numpy as np
-
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.beliefs.types import type_savings, weighing
 from breakeven.errors.expect import Array
@@ -28,7 +26,7 @@ from breakeven.learner.bulk.arrays import (
     TypeArrays,
     ValueTerms,
 )
-from breakeven.learner.bulk.loops import add, compiled
+from breakeven.learner.bulk.loops import add, code_at, compiled
 
 ARRIVALS, TYPES, ASKED, TOLD, OVERLOOKED = range(5)  # the places of a `Census`
 
@@ -62,13 +60,9 @@ def decide(
     if before is not None:
         prediction_before, std_before, worth_before, now_before = before
     for i in range(len(values)):
-        if lookup is None:
-            k = values[i]
-        else:
-            value = np.uintp(values[i] - low)
-            if value >= len(lookup) or lookup[value] == UNSEEN:
-                return i, labels, NEW_TYPE
-            k = lookup[value]
+        k = code_at(values, i, low, lookup)
+        if k == UNSEEN:
+            return i, labels, NEW_TYPE
         if stale and known[k] == 0.0:
             return i, labels, NEEDS_GUESS
         round, clock = passed + i + 1, arrivals[k] + 1

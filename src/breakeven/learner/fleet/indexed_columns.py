@@ -20,6 +20,8 @@ SMALLEST_INDEX = 64
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # this and the next two: the mixing of SplitMix64
 STIRRED, STIRRED_AGAIN = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
+BLOCK = 16  # places of a table that lie together
+BLOCK_BITS = np.uint64(4)
 
 
 class Kind(NamedTuple):
@@ -108,13 +110,17 @@ class GrowingColumns:
 
 @compiled
 def place_of(table: Rows, first: Counts, second: Counts, a: int, b: int) -> int:
-    """The place of the table where the row of (a, b) stands; −1 − the place where it could be put if not."""
-    mixed = np.uint64(a) * GOLDEN + np.uint64(b)
+    """The place of the table where the row of (a, b) stands; −1 − the place where it could be put if not.
+
+    Numbers b that follow each other, as ids often do, stand in one block of the table, in turn.
+    """
+    mixed = np.uint64(a) * GOLDEN + (np.uint64(b) >> BLOCK_BITS)
     mixed = (mixed ^ (mixed >> SHIFTS[0])) * STIRRED
     mixed = (mixed ^ (mixed >> SHIFTS[1])) * STIRRED_AGAIN
+    within = (np.uint64(b) + (mixed >> SHIFTS[1])) & np.uint64(BLOCK - 1)
     mixed ^= mixed >> SHIFTS[2]
-    last = len(table) - 1
-    place, put = np.int64(mixed & np.uint64(last)), np.int64(-1)
+    size = len(table)
+    place, put = np.int64(((mixed << BLOCK_BITS) | within) & np.uint64(size - 1)), np.int64(-1)
     while table[place] != FREE:
         row = table[place]
         if row == REMOVED:
@@ -122,7 +128,9 @@ def place_of(table: Rows, first: Counts, second: Counts, a: int, b: int) -> int:
                 put = place
         elif first[row] == a and second[row] == b:
             return int(place)
-        place = (place + 1) & last
+        place += BLOCK
+        if place >= size:
+            place = (place + 1) % BLOCK  # the next place of every block, from the first block on
     return int(-1 - (place if put < 0 else put))
 
 

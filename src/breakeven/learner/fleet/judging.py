@@ -134,6 +134,8 @@ class Judging:
     def _thresholds_of(self, arrivals: Arrivals, clock: str) -> LimitTable:
         if clock == "type" and arrivals.prices is None:
             most = int(self._cells["arrivals"].max(initial=0)) + arrivals.longest
+            if most >= len(self._thresholds.table):
+                most += int(np.bincount(arrivals.cells).max(initial=0)) - arrivals.longest
             while len(self._thresholds.table) <= most:
                 if not self._thresholds.extend():
                     break
