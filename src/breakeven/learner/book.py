@@ -167,6 +167,7 @@ class Book:
     def labels_told(self, number: int) -> "LabelsTold":
         """The labels told that are remembered, as they are after the event with this number."""
         if self._told is None or self._told.number != number:
+            self.write_out()
             entries = [one for one in self._settled.values() if type(one) is Entry and one.y is not None]
             self._told = LabelsTold(number, entries[::-1])
         return self._told
@@ -384,11 +385,6 @@ class Book:
         for entry, y in zip(entries, ys, strict=True):
             entry.y, entry.labeller = y, None
             del self.awaited[entry.id]
-            self.settle(entry)
-
-    def settle_many(self, entries: list[Entry]) -> None:
-        """Nothing is awaited of these entries; all but the last that can be remembered may be left out."""
-        for entry in entries[-self.keep or len(entries) :]:
             self.settle(entry)
 
     def buy_many(self, count: int, cost: float) -> None:
