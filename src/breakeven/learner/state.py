@@ -168,10 +168,10 @@ class State:
         except BaseException:
             self.phase = CHANGING
             raise
-        for _, failure in failures:
-            if not isinstance(failure, Exception):
-                raise failure  # an interrupt
         if failures:
+            for _, failure in failures:
+                if not isinstance(failure, Exception):
+                    raise failure  # an interrupt
             event, failure = failures[0]
             raise ListenerFailed(
                 f"listener: expected no error, got {type(failure).__name__}: {failure}; "
@@ -396,7 +396,7 @@ class State:
 
 
 def _failure(listener: Listener, event: Event) -> BaseException | None:
-    """Tell a listener, and return what it raised."""
+    """Tell a listener, and return what it raised; in a function of its own, an interrupt is never lost."""
     try:
         listener(event)
     except BaseException as error:

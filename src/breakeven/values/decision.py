@@ -4,8 +4,9 @@ A reason is stored as a short code; the sentence is made only when somebody read
 `WORDING` is taken as the sentence itself, so a rule of your own can bring its own words.
 """
 
+import re
 from bisect import bisect_left, bisect_right
-from functools import cache
+from functools import cache, lru_cache
 from math import hypot, inf, isfinite, nan, sqrt
 from typing import Literal
 
@@ -63,6 +64,9 @@ WORDING = {
 }
 """The sentence for every reason code; `Decision.why` fills in the numbers."""
 
+NUMBERS_FILLED_IN = ("mean", "uncertainty", "threshold", "worth")
+WORTH = NUMBERS_FILLED_IN.index("worth")
+FILLED_IN = re.compile(r"\{(" + "|".join(NUMBERS_FILLED_IN) + r")\}")
 
 QUANTILE_LEVELS = (0.005, 0.025, 0.1, 0.16, 0.25, 0.5, 0.75, 0.84, 0.9, 0.975, 0.995)
 """Levels of the quantiles that a prediction carries; between them normal scores are interpolated."""
@@ -262,6 +266,17 @@ class Decision(Struct, frozen=True, gc=False):
 
     @property
     def _sentence(self) -> str:
+        cost, mean, uncertainty, worth = self.cost, self.prediction.mean, self.uncertainty, self.worth
+        threshold = self.threshold
+        if cost and mean and uncertainty and threshold and worth != 0.0:  # -0 is worded otherwise than 0
+            sentence = _sentence_of(self.reason, cost, mean, uncertainty, threshold, worth)
+            if sentence is not None:
+                return sentence
+        return self._written_out
+
+    @property
+    def _written_out(self) -> str:
+        """The sentence of any reason, whatever is to be filled in."""
         sentence = WORDING.get(self.reason, self.reason)
         if "{" not in sentence and "}" not in sentence:
             return sentence
@@ -277,6 +292,31 @@ class Decision(Struct, frozen=True, gc=False):
             )
         except (LookupError, ValueError, AttributeError, TypeError):  # braces in a sentence of the user's own
             return sentence
+
+
+@lru_cache(maxsize=4096)
+def _sentence_of(
+    reason: str, cost: float, mean: float, uncertainty: float, threshold: float, worth: float | None
+) -> str | None:
+    """The sentence of a reason of ours, which many decisions on a type share; None where it takes more words.
+
+    A number that `words` writes out is one, and so are numbers that are not among these.
+    """
+    pattern, places = _pattern(reason, cost)
+    if pattern is None or (worth is None and WORTH in places):
+        return None
+    numbers = mean, uncertainty, threshold, worth
+    sentence = pattern % tuple(numbers[place] for place in places)
+    return None if "e+" in sentence else sentence
+
+
+@lru_cache(maxsize=1024)
+def _pattern(reason: str, cost: float) -> tuple[str | None, tuple[int, ...]]:
+    """The sentence of a reason of ours, ready for its numbers, and which they are; or None."""
+    sentence = WORDING.get(reason, "{").replace("{cost}", f"{cost:,.10g}").replace("%", "%%")
+    pattern = FILLED_IN.sub("%.3g", sentence)
+    places = tuple(map(NUMBERS_FILLED_IN.index, FILLED_IN.findall(sentence)))
+    return (None, ()) if "{" in pattern else (pattern, places)
 
 
 def words(number: float) -> str:

@@ -22,6 +22,7 @@ from breakeven.service.handlers.arrival_handlers import prediction_answer, row_o
 from breakeven.service.live_stream import LiveStream
 from breakeven.store import LogEntry
 from breakeven.store.export import time_of
+from breakeven.store.port import Appended
 from breakeven.values import Decision, Prediction
 from breakeven.wire.requests import (
     LabelAnswer,
@@ -96,7 +97,7 @@ def request_of(live: LiveStream, now: Folded, one: OpenRequest, *, seen: bool) -
 
 def revealed(decision: Decision) -> Revealed:
     """What was thought when the label was asked for."""
-    prediction = prediction_answer(decision.prediction, intervals=True)
+    prediction = prediction_answer(decision.prediction)
     return Revealed(prediction, decision.reason, decision.why, decision.worth)
 
 
@@ -238,14 +239,14 @@ def label_of(columns: Columns | None, y: Any, *, sure: bool = False) -> float:
     return float(y) if isinstance(y, bool) else y
 
 
-def label_answer(entry: Entry, late: bool, prediction: Prediction, entries: list[LogEntry]) -> LabelAnswer:
+def label_answer(entry: Entry, late: bool, prediction: Prediction, entries: list[Appended]) -> LabelAnswer:
     """What is answered to a label."""
     decision = entry.decision
     return LabelAnswer(
         entry.id,
         entry.y if entry.y is not None else float("nan"),
         entry.cost if entry.paid else 0.0,
-        prediction_answer(prediction, intervals=True),
+        prediction_answer(prediction),
         entries[0].seq if entries else None,
         None if decision is None else revealed(decision),
         late,
