@@ -303,12 +303,12 @@ def _pattern(reason: str, cost: float) -> tuple[str, Callable[[Decision], Any] |
     """The sentence of a reason of ours, ready for its numbers, and what takes those from a decision.
 
     Nearly every decision has the reason and the cost of many others, and its sentence is asked for. Where
-    anything else than these numbers is to be filled in, there is nothing that takes them.
+    anything else is to be filled in, there is nothing that takes it.
     """
     sentence = WORDING.get(reason, "").replace("{cost}", f"{cost:,.10g}").replace("%", "%%")
     fields = FILLED_IN.findall(sentence)
     pattern = FILLED_IN.sub("%.3g", sentence)
-    if len(fields) < 2 or "{" in pattern:  # one number would not be taken as a tuple
+    if not fields or not cost or "{" in pattern:  # a cost of -0 is written otherwise than one of 0
         return reason, None
     return pattern, attrgetter(*(NUMBERS_OF[field] for field in fields))
 
