@@ -20,7 +20,7 @@ from breakeven.learner.state import WHOLE
 from breakeven.service.clock import Clock, Jumps, StreamTimes
 from breakeven.service.folded import Aside, Folded, read_folded
 from breakeven.service.seen_ids import SeenIds
-from breakeven.service.to_disk import ToDisk, Wait
+from breakeven.service.to_disk import FEWEST_AS_ONE, ToDisk, Wait
 from breakeven.store import LogBatch, LogEntry, Store, StoredStream, Writer
 from breakeven.store.port import ARRIVAL, Appended, check_name, mark_of
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
@@ -34,7 +34,6 @@ SLOW = 0.002  # seconds, from which on work goes to a thread
 SLOW_AT_FIRST = dict.fromkeys(("adopt", "fit_job", "checksum"), 1.0)  # seconds, until they are measured
 MANY = 50  # of a verb whose pace is not known yet, from which on it goes to a thread
 REMEMBERED = 0.2  # how much the last measurement of a verb counts
-WRITTEN_AS_ONE = 4  # arrivals of one call, from which on they are written as one
 DECIDING = ("decide", "decide_many")  # verbs
 DEADLINE = "deadline"  # who withdraws what was not answered in time
 
@@ -343,7 +342,7 @@ class LiveStream:
         if not fresh:
             return [], self.to_disk.rest()
         at = self.clock.now()
-        if len(fresh) >= WRITTEN_AS_ONE and set(map(type, fresh)) == {Arrived}:
+        if len(fresh) >= FEWEST_AS_ONE and set(map(type, fresh)) == {Arrived}:
             entries = self._together(folded, by, at)
         else:
             entries = self._one_by_one(folded, by, at)

@@ -37,7 +37,6 @@ class _Call(Struct, gc=False):
     stream: int
     entries: Sequence[Appended]
     answer: Answer
-    callers: int = 1
     resumes: bool = False
 
 
@@ -69,14 +68,14 @@ class Writer:
 
     # -- for callers -------------------------------------------------------------------------------
 
-    def submit(self, entries: Sequence[Appended], answer: Answer, callers: int = 1) -> None:
+    def submit(self, entries: Sequence[Appended], answer: Answer) -> None:
         """Have entries of one stream written; `answer` is called once they are on disk, or with an error.
 
-        Calls are written in the order in which they came; so many `callers` wait for this one.
+        Calls are written in the order in which they came.
         """
         if len(entries) != 1 and len({entry.stream for entry in entries}) != 1:
             expect.refuse("entries", "some of one stream", "none, or some of several", described=True)
-        self._put(_Call(entries[0].stream, entries, answer, callers))
+        self._put(_Call(entries[0].stream, entries, answer))
 
     def write(self, entries: Sequence[Appended]) -> None:
         """The same, and wait for it."""
@@ -135,7 +134,7 @@ class Writer:
         several = False
         try:
             while (group := self._gather(several)) is not None:
-                several = sum(call.callers for call in group) > 1
+                several = len(group) > 1
                 self._answer(group, self._commit(group))
         finally:
             self._ended.set()
