@@ -16,7 +16,7 @@ from breakeven.beliefs import TypeMeans
 from breakeven.errors.expect import LARGEST, SMALLEST, Array
 from breakeven.learner.book import Entry, NewIds, PassedBatch
 from breakeven.learner.bulk.arrays import Answers, Before, Coding, Points, TypeArrays
-from breakeven.learner.bulk.stream import RestingArrays, awake, loops, rows_of
+from breakeven.learner.bulk.stream import RestingArrays, awake, loops, own_points, rows_of, types_at
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.values import Arrived, CompiledDecisions, PredictionsOfTypes, Reasons, Told
 
@@ -111,9 +111,9 @@ class ArrivedRows:
             rows = slice(row, None)
             money = None if self._money is None else self._money[rows].copy()
             return ArrivedRows(
-                self.first + row, _own(points[rows]), self.ids[rows], self.decided.part(rows), money
+                self.first + row, own_points(points[rows]), self.ids[rows], self.decided.part(rows), money
             )
-        return ArrivedRows(self.first, _own(points), self.ids, self.decided, self._money)
+        return ArrivedRows(self.first, own_points(points), self.ids, self.decided, self._money)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -127,31 +127,20 @@ class ArrivedRows:
         """The entries of these rows."""
         decisions, given = self.decided.at(places), self._given(places)
         ids, keys = [one.id for one in decisions], [self.first + place for place in places]
-        return list(map(Entry, ids, keys, self._types(places), decisions, given))
+        return list(map(Entry, ids, keys, types_at(self._points, places), decisions, given))
 
     def events(self, number: int, stream: str) -> list[Arrived]:
         """The events of all rows, the first with this number."""
         places = range(len(self.decided))
         numbers = range(number, number + len(places))
-        cases = self._types(places), self.decided, self._given(places)
+        cases = types_at(self._points, places), self.decided, self._given(places)
         return list(map(Arrived, numbers, repeat(stream), *cases))
-
-    def _types(self, places: Sequence[int]) -> list[Any]:
-        points = self._points
-        if isinstance(points, np.ndarray):
-            return list(points[np.asarray(places, dtype=np.intp)].tolist())
-        return [points[place] for place in places]
 
     def _given(self, places: Sequence[int]) -> list[float | None]:
         if self._money is None:
             return [None] * len(places)
         money = self._money[np.asarray(places, dtype=np.intp)].tolist()
         return [None if isnan(one) else one for one in money]
-
-
-def _own(points: Points) -> Points:
-    """Points that nobody else can change: an array may be the caller's."""
-    return points.copy() if isinstance(points, np.ndarray) else points
 
 
 def _enter(state: State, batch: ArrivedRows, names: NewIds | None) -> None:
