@@ -372,3 +372,95 @@ def test_short_batches_wait_until_loading_the_loops_would_have_paid(monkeypatch)
     monkeypatch.setattr(stream.loops, "cache_info", lambda: SimpleNamespace(currsize=1))
     assert not stream.Batches().pay(state, 127)
     assert stream.Batches().pay(state, 128)
+
+
+PRIORS = {"flat": None, "given": 0.8, "learnt": "learn"}
+
+
+def tell_by_batch(learner):
+    """Most labels come at once, late and out of order."""
+    ids = list(learner.state.book.awaited)[::-1]
+    ids = ids[: len(ids) - len(ids) // 4]
+    learner.tell_many(ids, [float(id) % 7 / 3 for id in ids])
+
+
+def tell_by_batch_twice(learner):
+    """The same, then once more: a second batch of labels goes on where the first one ended."""
+    for _ in range(2):
+        tell_by_batch(learner)
+
+
+MORE_BETWEEN = BETWEEN | {
+    "most told": tell_by_batch,
+    "told twice": tell_by_batch_twice,
+    "looked at": lambda learner: learner.predict(1),
+    "copied": deepcopy,
+    "reopened": lambda learner: [learner.reopen(one.id) for one in told_lately(learner)[-2:]],
+    "changed": lambda learner: [learner.correct(one.id, 0.25) for one in told_lately(learner)[:2]],
+    "told and withdrawn": lambda learner: [learner.withdraw(one.id) for one in told_lately(learner)],
+}
+
+
+def told_lately(learner):
+    asked = [one for one in learner.state.book.settled() if one.y is not None and one.decision is not None]
+    return [one for one in asked if one.asked]
+
+
+@pytest.mark.parametrize("prior", list(PRIORS))
+@pytest.mark.parametrize("rule", ["type_clock", "value", "value_until"])
+@settings(max_examples=4 * EXAMPLES)
+@given(
+    batches=st.lists(st.tuples(typed, st.sampled_from(list(MORE_BETWEEN))), min_size=2, max_size=8),
+    before=st.booleans(), horizon=st.booleans(), keep=st.sampled_from([3, 30]),
+)  # fmt: skip
+def test_state_that_stays_in_arrays_is_that_of_one_by_one(prior, rule, batches, before, horizon, keep):
+    """Nobody looks at the whole state before the end; what was looked at meanwhile was right."""
+
+    def make():
+        belief = TypeMeans(0.3, prior_mean=0.25, prior_std=PRIORS[prior])
+        learner = Learner(belief, RULES["value"] if horizon else RULES[rule], label_cost=0.2, keep=keep)
+        if before:
+            eventful(learner, [1, 2, "a", 2], [0.1, 0.9, 0.2, 0.7])
+        if horizon:
+            learner.reprice(rule=RULES[rule])
+        return learner
+
+    fast, slow = make(), make()
+    for X, then in batches:
+        decisions = fast.decide_many(X)
+        with one_by_one():
+            others = slow.decide_many(X)
+        assert repr(decisions) == repr(others)
+        MORE_BETWEEN[then](fast)
+        with one_by_one():
+            MORE_BETWEEN[then](slow)
+        assert (fast.number, fast.rounds, fast.fits) == (slow.number, slow.rounds, slow.fits)
+    assert fast.snapshot() == slow.snapshot()
+    assert repr(fast.predict_many([1, 2, "a", 77])) == repr(slow.predict_many([1, 2, "a", 77]))
+    restored = Learner.restore(fast.snapshot())
+    assert repr(restored.decide_many(X)) == repr(fast.decide_many(X))
+    assert restored.snapshot() == fast.snapshot()
+
+
+@pytest.mark.parametrize("prior", list(PRIORS))
+@pytest.mark.parametrize("rule", ["type_clock", "value"])
+def test_state_stays_in_arrays_until_somebody_looks(rule, prior):
+    if rule == "type_clock" and prior != "flat":
+        pytest.skip("a prior is weighed in compiled loops under Value only")
+    learner = Learner(TypeMeans(0.3, prior_std=PRIORS[prior]), RULES[rule], label_cost=0.2)
+    labels, arrays = learner.belief._labels, set()
+    for low in range(0, 20, 5):
+        ids = learner.decide_many(np.arange(60) % 17 + low).columns.wants_label.nonzero()[0] + 1
+        assert labels.elsewhere is not None
+        ids = [str(id + learner.rounds - 60) for id in ids]
+        found = learner.tell_many(ids, [int(id) % 7 / 3 for id in ids])
+        assert type(found) is PredictionsOfTypes
+        assert len(labels.written) == 0
+        arrays.add(id(learner.state.resting._run))
+    assert len(arrays) == 1
+    assert (learner.fits > 0) == (prior == "learnt")
+    learner.learn(3, 0.5)
+    assert labels.elsewhere is None
+    assert len(labels.written) == 32
+    learner.decide_many(np.arange(60))
+    assert id(learner.state.resting._run) in arrays

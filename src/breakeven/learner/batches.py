@@ -102,13 +102,17 @@ def _quotes(state: State, given: Sequence[Any]) -> list[Quote]:
 
 
 def tell_many(
-    state: State, ids: Iterable[str], ys: Iterable[float], tell: Callable[[str, float], Prediction]
+    state: State,
+    ids: Iterable[str],
+    ys: Iterable[float],
+    tell: Callable[[str, float], Prediction],
+    fit: Callable[[], bool],
 ) -> Predictions:
-    """Tell a batch in its order; where the compiled loops are not for it, each by `tell`."""
+    """Tell a batch in its order, with every `fit` that is due; without compiled loops, each by `tell`."""
     given, values = expect.rows("ids", ids), expect.rows("ys", ys)
     if len(given) == len(values) and bulk.serves(state) and bulk.batches.pay(state, len(given)):
         entries, y = state.book.all_awaited(given), bulk.sound_numbers(values)
-        found = None if entries is None or y is None else bulk.tell_many(state, entries, y)
+        found = None if entries is None or y is None else bulk.tell_many(state, entries, y, fit)
         if found is not None:
             return found
     labels = [state.label(f"ys[{i}]", y) for i, y in enumerate(values)]

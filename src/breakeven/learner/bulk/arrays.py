@@ -110,13 +110,11 @@ class TypeArrays(NamedTuple):
     parts: Array
 
     @classmethod
-    def of(cls, tallies: Sequence[Tally], room: int = 2, *, sums: bool = True) -> "TypeArrays":
-        """The types with these tallies, and room for at least this many parts, empty without `sums`."""
-        parts = np.zeros((len(tallies), room))
-        if sums:
-            known = [tally.sum.parts for tally in tallies]
-            width = max(room, max(map(len, known), default=0))
-            parts = np.array([(*one, *(0.0,) * (width - len(one))) for one in known]).reshape(-1, width)
+    def of(cls, tallies: Sequence[Tally], room: int = 2) -> "TypeArrays":
+        """The types with these tallies, and room for at least this many parts."""
+        known = [tally.sum.parts for tally in tallies]
+        width = max(room, max(map(len, known), default=0))
+        parts = np.array([(*one, *(0.0,) * (width - len(one))) for one in known]).reshape(-1, width)
         return cls(
             np.array([tally.arrivals for tally in tallies], dtype=np.int64),
             np.array([tally.asked for tally in tallies], dtype=float),
@@ -125,16 +123,28 @@ class TypeArrays(NamedTuple):
             parts,
         )
 
-    def with_more(self, tallies: Sequence[Tally], *, sums: bool) -> "TypeArrays":
-        """These and others behind them."""
-        more = TypeArrays.of(tallies, self.parts.shape[1], sums=sums)
+    @classmethod
+    def new(cls, mean: float, count: int, room: int) -> "TypeArrays":
+        """So many types that never came, all predicted as this mean."""
+        nothing = np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count)
+        return cls(*nothing, np.full(count, mean), np.zeros((count, room)))
+
+    def with_more(self, more: "TypeArrays") -> "TypeArrays":
+        """These and others behind them, with as many parts at least."""
         if not len(self.arrivals):
             return more
         own = self.with_room(more.parts.shape[1])
         return TypeArrays(*(np.concatenate(pair) for pair in zip(own, more, strict=True)))
 
+    def at(self, codes: Counts) -> "TypeArrays":
+        """Those of some types."""
+        arrivals, asked, told, mean, parts = self
+        return TypeArrays(arrivals[codes], asked[codes], told[codes], mean[codes], parts[codes])
+
     def with_room(self, room: int) -> "TypeArrays":
         """The same with room for this many parts in every sum."""
+        if room == self.parts.shape[1]:
+            return self
         missing = np.zeros((len(self.parts), room - self.parts.shape[1]))
         return self._replace(parts=np.hstack([self.parts, missing]))
 
@@ -352,8 +362,8 @@ class Spreads:
         self.provide(belief.asked)
 
     def reach(self, labels: int) -> None:
-        """More labels may have been asked for elsewhere: so many there are."""
-        if self.first is not None and labels - self.first >= len(self.values):
+        """Labels may have been asked for or withdrawn elsewhere: so many there are."""
+        if self.first is not None and not 0 <= max(labels, 1) - self.first < len(self.values):
             self.provide(labels)
 
     def provide(self, labels: int) -> None:

@@ -4,7 +4,7 @@ Answers, events and state are those of one by one, to the bit. What is remembere
 asked about stays in columns, too, until somebody looks for one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import repeat
 from math import isnan
@@ -15,9 +15,10 @@ import numpy as np
 from breakeven.beliefs import TypeMeans
 from breakeven.errors.expect import LARGEST, SMALLEST, Array
 from breakeven.learner.book import Entry, NewIds, PassedBatch
-from breakeven.learner.bulk.arrays import Answers, Before, Coding, Points, TypeArrays
-from breakeven.learner.bulk.stream import RestingArrays, awake, loops, rows_of
+from breakeven.learner.bulk.arrays import Answers, Before, Points
+from breakeven.learner.bulk.stream import RestingArrays, awake, whole_numbers
 from breakeven.learner.state import CHANGING, WHOLE, State
+from breakeven.rules import Value
 from breakeven.values import Arrived, CompiledDecisions, PredictionsOfTypes, Reasons, Told
 
 
@@ -31,10 +32,10 @@ def decide_many(
     count = len(points)
     costs = None if money is None else np.where(np.isnan(money), state.quote.cost, money)
     prices = None if costs is None else costs / state.costs.error_cost
+    answers, reasons = Answers.empty(count), []
+    before = Before.empty(count) if isinstance(state.rule, Value) else Before.without_worth(count)
+    state.phase = CHANGING  # the arrays may be the state
     run = awake(state, points, prices)
-    room = Before.empty if run.judge.values_labels else Before.without_worth
-    answers, before = Answers.empty(count), room(count)
-    reasons = []
     for rounds in run.chunks(count):
         part = answers.part(rounds), before.part(rounds)
         run.decide(rounds, part[0], before=part[1])
@@ -44,7 +45,6 @@ def decide_many(
     decided = run.decided(ids, whole, answers, before, Reasons.joined(reasons), costs)
     decided.columns.lock()  # the book keeps them
     batch = ArrivedRows(state.earlier + state.number + 1, points, ids, decided, money)
-    state.phase = CHANGING
     if names is None:
         state.book.note_numbered(state.rounds + 1, count)
     else:
@@ -59,40 +59,32 @@ def decide_many(
     return decided
 
 
-def tell_many(state: State, entries: Sequence[Entry], y: Array) -> PredictionsOfTypes | None:
-    """Tell labels that are awaited, each once, to a learner that the loops serve.
+def tell_many(
+    state: State, entries: Sequence[Entry], y: Array, fit: Callable[[], bool]
+) -> PredictionsOfTypes | None:
+    """Tell labels that are awaited, each once, to a learner that the loops serve; `fit` makes fits inside.
 
-    None, and nothing told, where a prior is weighed in, which may be learnt anew from any label.
+    None, and nothing told, where listeners would have to hear of a fit among the labels.
     """
-    belief, loaded = state.belief, loops()
+    belief = state.belief
     assert isinstance(belief, TypeMeans)  # as was checked
-    assert loaded is not None
-    if belief.prior_std is not None:
+    if state.listeners and belief.across.learns:
         return None
-    coding = Coding([one.x for one in entries], loaded)
-    coding.take(slice(None))
-    coding.meet(0)
-    codes, types = coding.codes().astype(np.int64), TypeArrays.of(belief.tallies(coding.names))
-    counts, means, done = np.empty(len(y)), np.empty(len(y)), 0
-    while done < len(y):
-        space = np.empty((2, 2 * types.parts.shape[1] + 4))
-        done = loaded.tell(codes, y, types, space, done, counts, means)
-        if done < len(y):
-            types = types.with_room(2 * types.parts.shape[1])
     state.phase = CHANGING
-    belief.settle(rows_of(coding.names, types))
-    values = y.tolist()
-    state.book.tell_many(entries, values)
-    first = state.number + 1
-    state.number += len(entries)
-    if state.resting is not None:
-        state.resting.note_told(coding.names, len(entries), state.number)
+    run, values = awake(state, whole_numbers([one.x for one in entries]), deciding=False), y.tolist()
+    means, stds, told, first = np.empty(len(y)), np.empty(len(y)), 0, state.number + 1
+    for done in run.tell(y, means, stds):
+        state.book.tell_many(entries[told:done], values[told:done])
+        state.number += done - told
+        told, state.phase = done, WHOLE
+        fit()
+        state.phase = CHANGING
+    state.resting = RestingArrays(run, state.number)
     if state.listeners:
         ids = [one.id for one in entries]
         state.announce(*map(Told, range(first, state.number + 1), repeat(state.name), ids, values))
     state.phase = WHOLE
-    noise_std = belief.traits.noise_std
-    return PredictionsOfTypes(means, noise_std / np.sqrt(counts), noise_std)
+    return PredictionsOfTypes(means, stds, belief.traits.noise_std)
 
 
 class ArrivedRows:
@@ -172,8 +164,8 @@ def _enter(state: State, batch: ArrivedRows, names: NewIds | None) -> None:
     low = 0 if len(kept) == len(passed) else int(kept[0])
     if names is None or low:
         names = dict.fromkeys(map(str, batch.ids[low:]), PassedBatch())
-    for one in entries:
-        names.pop(one.id, None)
+    for place in asked[asked >= low].tolist():
+        del names[str(batch.ids[place])]
     book.pass_many(names, batch.since(low))
 
 
