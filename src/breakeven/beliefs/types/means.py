@@ -31,14 +31,13 @@ from breakeven.beliefs.types.tallies import (
     Tally,
     TypeLabels,
     TypesElsewhere,
-    UnwrittenTallies,
 )
 from breakeven.beliefs.types.type_belief import TypeBelief
 from breakeven.beliefs.types.type_savings import saving
 from breakeven.beliefs.types.weighing import TypePrior
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
-from breakeven.values import EVEN, Prediction, Saving, Traits, View, checked_level
+from breakeven.values import EVEN, Prediction, Saving, Traits, Unwritten, View, checked_level
 from breakeven.values.error_costs import standard_quantile
 
 FromLabels = Literal["fit"]
@@ -263,7 +262,7 @@ class TypeMeans(TypeBelief):
         labels.elsewhere, labels.asked, labels.told = types, asked, told
         if census is not None:
             labels.census = census
-        labels.tallies = self._tallies = UnwrittenTallies(self.write_out)
+        labels.tallies = self._tallies = Unwritten(self.write_out)
         self._note_spread()
         if more and self.across.unknown:
             self.across.guess()

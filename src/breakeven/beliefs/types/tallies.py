@@ -5,9 +5,8 @@ Sums are exact: labels told in any order, late, corrected, reopened or withdrawn
 Notation: M_k arrivals of type k among t in all, N_k labels asked for, awaited ones included.
 """
 
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Any, Protocol
-from weakref import WeakMethod
 
 from msgspec import Struct
 
@@ -111,33 +110,6 @@ class TypesElsewhere(Protocol):
     def rows(self) -> Iterable[Settled]:
         """Those that have changed since they were written out last; new ones last."""
         ...
-
-
-class UnwrittenTallies(MutableMapping[Any, Tally]):
-    """Stands for tallies that lie elsewhere: who asks for one of them has all of them written out."""
-
-    def __init__(self, write_out: Callable[[], dict[Any, Tally]]) -> None:
-        self._write_out = WeakMethod(write_out)  # of who keeps this, so that both are freed at once
-
-    def _written(self) -> dict[Any, Tally]:
-        write_out = self._write_out()
-        assert write_out is not None
-        return write_out()
-
-    def __getitem__(self, name: Any) -> Tally:
-        return self._written()[name]
-
-    def __setitem__(self, name: Any, tally: Tally) -> None:
-        self._written()[name] = tally
-
-    def __delitem__(self, name: Any) -> None:
-        del self._written()[name]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._written())
-
-    def __len__(self) -> int:
-        return len(self._written())
 
 
 class TypeLabels:
