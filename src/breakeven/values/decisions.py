@@ -33,7 +33,7 @@ class Reasons(NamedTuple):
 
     def part(self, rows: slice | Places) -> "Reasons":
         """Those of some rounds, copied."""
-        return Reasons(self.codes[rows].copy(), self.words)
+        return Reasons(_copied(self.codes, rows), self.words)
 
     @classmethod
     def joined(cls, parts: "Sequence[Reasons]") -> "Reasons":
@@ -72,8 +72,13 @@ class DecisionColumns(NamedTuple):
     def part(self, rows: slice | Places) -> "DecisionColumns":
         """Those of some rounds, copied, so that the others can be freed."""
         arrays = [one for one in self if isinstance(one, np.ndarray)]
-        *columns, repeated = (one[rows].copy() for one in arrays)
+        *columns, repeated = (_copied(one, rows) for one in arrays)
         return DecisionColumns(*columns, self.reasons.part(rows), repeated)  # type: ignore[call-arg, arg-type]
+
+
+def _copied(column: NDArray[Any], rows: slice | Places) -> NDArray[Any]:
+    """Some rows of a column, as an array of its own."""
+    return column[rows].copy() if isinstance(rows, slice) else column[rows]
 
 
 class InOrder(Sequence[Answer]):

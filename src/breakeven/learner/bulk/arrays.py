@@ -130,11 +130,11 @@ class TypeArrays(NamedTuple):
         return cls(*nothing, np.full(count, mean), np.zeros((count, room)))
 
     def with_more(self, more: "TypeArrays") -> "TypeArrays":
-        """These and others behind them, with as many parts at least."""
+        """These and others behind them, with as many parts at least; here no longer, if there is room."""
         if not len(self.arrivals):
             return more
         own = self.with_room(more.parts.shape[1])
-        return TypeArrays(*(np.concatenate(pair) for pair in zip(own, more, strict=True)))
+        return TypeArrays(*map(_lengthened, own, more))
 
     def at(self, codes: Counts) -> "TypeArrays":
         """Those of some types."""
@@ -147,6 +147,17 @@ class TypeArrays(NamedTuple):
             return self
         missing = np.zeros((len(self.parts), room - self.parts.shape[1]))
         return self._replace(parts=np.hstack([self.parts, missing]))
+
+
+def _lengthened(column: Any, more: Any) -> Any:
+    """A column with more behind it, in the room that was left there the last time, or else in a new one."""
+    known, count = len(column), len(column) + len(more)
+    room = column.base
+    if room is None or len(room) < count or room.shape[1:] != column.shape[1:]:
+        room = np.empty((count + count // 2, *column.shape[1:]), dtype=column.dtype)
+        room[:known] = column
+    room[known:count] = more
+    return room[:count]
 
 
 class LabelArrays(NamedTuple):

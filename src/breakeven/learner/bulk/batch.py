@@ -14,7 +14,7 @@ import numpy as np
 
 from breakeven.beliefs import TypeMeans
 from breakeven.errors.expect import LARGEST, SMALLEST, Array
-from breakeven.learner.book import LONGEST_NUMBER, Book, Entry, NewIds, PassedBatch
+from breakeven.learner.book import Book, Entry, NewIds, PassedBatch
 from breakeven.learner.bulk.arrays import Answers, Before, Counts, Points
 from breakeven.learner.bulk.stream import RestingArrays, awake, whole_numbers
 from breakeven.learner.state import CHANGING, WHOLE, State
@@ -22,6 +22,7 @@ from breakeven.rules import Value
 from breakeven.values import Arrived, CompiledDecisions, PredictionsOfTypes, Reasons, Told
 
 FEWEST_IN_COLUMNS = 256  # labels awaited of a batch that stay in columns
+POWERS_OF_TEN = 10 ** np.arange(19)
 
 
 def decide_many(
@@ -257,9 +258,9 @@ class AwaitedColumns(ArrivedRows):
     @staticmethod
     def _find_numbers(ids: list[str], numbers: Counts) -> Counts | None:
         """Where these ids stand among the numbers of automatic ones, if all of them do."""
-        if not plain_numbers(ids):
+        wanted = plain_numbers(ids)
+        if wanted is None:
             return None
-        wanted = np.fromiter(map(int, ids), dtype=np.int64, count=len(ids))
         places = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
         return places if np.array_equal(numbers[places], wanted) else None
 
@@ -269,16 +270,21 @@ class AwaitedColumns(ArrivedRows):
         self._left -= len(places)
 
 
-def plain_numbers(ids: Sequence[str]) -> bool:
-    """Whether all of these are numbers as automatic ids are written.
+def plain_numbers(ids: Sequence[str]) -> Counts | None:
+    """The numbers that these are, if all of them are written as automatic ids are.
 
-    >>> plain_numbers(["7", "12"]), plain_numbers(["07"]), plain_numbers(["case 7"]), plain_numbers([""])
-    (True, False, False, False)
+    >>> plain_numbers(["7", "12"]), plain_numbers(["07"]), plain_numbers(["case 7"]), plain_numbers(["7", ""])
+    (array([ 7, 12]), None, None, None)
     """
     joined = "".join(ids)
-    if not (joined.isascii() and joined.isdecimal()) or max(map(len, ids)) > LONGEST_NUMBER:
-        return False
-    return {one[:1] for one in ids}.isdisjoint(("", "0"))
+    if not (joined.isascii() and joined.isdecimal()):
+        return None
+    try:
+        numbers = np.fromiter(map(int, ids), dtype=np.int64, count=len(ids))
+    except (ValueError, OverflowError):  # one is empty, or too long
+        return None
+    digits = np.searchsorted(POWERS_OF_TEN, numbers, side="right")
+    return numbers if digits.sum() == len(joined) else None  # else one begins with 0
 
 
 def _own(points: Points) -> Points:
