@@ -75,6 +75,33 @@ def test_many_are_decided_as_one_by_one(clinic, serving):
     assert clinic("POST", "arrivals", rows) == [{**one, "entry": None, "repeated": True} for one in single]
 
 
+def test_a_batch_is_one_row_and_each_of_its_arrivals_is_found_repeated_and_erased_alone(clinic):
+    rows = [{"row": f"type {i % 7}", "id": f"b{i}"} for i in range(30)]
+    first = clinic("POST", "arrivals", rows)
+    live = clinic.live()
+    with clinic.store._reading() as connection:
+        assert connection.execute("SELECT seq, upto FROM entry WHERE upto IS NOT NULL").fetchall() == [
+            (2, 31)
+        ]
+    assert fold_stream(clinic.store, live.stored).snapshot() == live.ready.learner.snapshot()
+    learner = live.ready.learner
+    learner.state.book.keep = 0
+    for one in first:
+        clinic("POST", f"requests/{one['id']}/withdraw") if one["wants_label"] else None
+    clinic("POST", "arrivals", [{"row": "flu", "id": f"c{i}"} for i in range(4)])
+    forgotten = [one for one in first if learner.state.book.find(one["id"]) is None]
+    assert len(forgotten) > 20
+    again = clinic("POST", "arrivals", [rows[one["entry"] - 2] for one in forgotten])
+    assert again == [{**one, "repeated": True} for one in forgotten]
+    clinic("POST", "erase", {"ids": ["b3"]})
+    clinic("GET", "arrivals/b3", status=410)
+    clinic("POST", "arrivals", rows[3:5], status=410)
+    assert clinic("GET", "arrivals/b4")["decision"] == first[4]
+    kinds = [one["kind"] for one in clinic("GET", "entries")["entries"][:32]]
+    assert kinds.count("Erased") == 1
+    assert kinds[4] == "Erased"
+
+
 def test_a_batch_counts_whole_or_not_at_all(clinic):
     rows = [{"row": "flu", "id": "a"}, {"row": 1.5, "id": "b"}]
     problem = clinic("POST", "arrivals", rows, status=422)

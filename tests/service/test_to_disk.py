@@ -2,13 +2,15 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
 from breakeven.errors.serving import NotReady
 from breakeven.errors.storing import StoreFailed
+from breakeven.service import to_disk
 from breakeven.service.clock import Histogram
 from breakeven.service.to_disk import ToDisk
-from breakeven.store import LogEntry
+from breakeven.store import LogBatch, LogEntry
 
 
 class Hand:
@@ -17,15 +19,24 @@ class Hand:
     def __init__(self):
         self.calls = []
 
-    def submit(self, entries, answer, callers):
-        self.calls.append(([one.seq for one in entries], callers, answer))
+    def submit(self, entries, answer):
+        self.calls.append(([one.seq for one in entries], entries, answer))
 
     def answer(self, error=None):
         self.calls[-1][-1](error)
 
+    @property
+    def seqs(self):
+        return [call[0] for call in self.calls]
 
-def entries(*seqs):
-    return [LogEntry(1, seq, 0.0, "ann", "Arrived", f"a{seq}", b"") for seq in seqs]
+    async def called(self, times):
+        """Wait until the writer was given something so many times."""
+        while len(self.calls) < times:
+            await asyncio.sleep(0)
+
+
+def entries(*seqs, by="ann", kind="Arrived"):
+    return [LogEntry(1, seq, float(seq), by, kind, f"a{seq}", b"\x00") for seq in seqs]
 
 
 @pytest.fixture
@@ -51,10 +62,10 @@ def test_what_happens_in_one_turn_is_written_and_answered_together(way, hand):
         assert way.rest() is None
         waits = [way.add(entries(8)), way.add(entries(9, 10)), way.rest()]
         await asyncio.sleep(0)
-        assert [call[:2] for call in hand.calls] == [([8, 9, 10], 3)]
+        assert hand.seqs == [[8, 9, 10]]
         waits.append(way.add(entries(11)))
-        await asyncio.sleep(0)
-        assert [call[:2] for call in hand.calls[1:]] == [([11], 1)]
+        await hand.called(2)
+        assert hand.seqs[1:] == [[11]]
         waits.append(way.rest())
         hand.calls[0][-1](None)
         assert [one.done() for one in waits] == [True, True, True, False, False]
@@ -65,6 +76,54 @@ def test_what_happens_in_one_turn_is_written_and_answered_together(way, hand):
         assert heard == [10, 11]
 
     asyncio.run(work())
+
+
+def test_where_several_came_together_the_next_are_waited_for_while_each_turn_brings_some(
+    way, hand, monkeypatch
+):
+    monkeypatch.setattr(to_disk, "LONG_ENOUGH", 3600.0)
+
+    async def work():
+        waits = [way.add(entries(1)), way.add(entries(2))]
+        await hand.called(1)
+        for seq in range(3, 10):
+            waits.append(way.add(entries(seq)))
+            await asyncio.sleep(0)
+            assert len(hand.calls) == 1
+        await hand.called(2)
+        assert hand.calls[1][1][0].ids == [f"a{seq}" for seq in range(3, 10)]
+        waits += [way.add(entries(seq)) for seq in range(10, 10 + to_disk.ENOUGH)]
+        await asyncio.sleep(0)
+        assert len(hand.calls) == 3
+        for call in hand.calls:
+            call[-1](None)
+        await asyncio.gather(*waits)
+        monkeypatch.setattr(to_disk, "LONG_ENOUGH", 0.0)
+        waits = [way.add(entries(way.seq + 1))]
+        await asyncio.sleep(0)
+        assert len(hand.calls) == 4
+        hand.answer()
+        await waits[0]
+
+    asyncio.run(work())
+
+
+def test_arrivals_in_a_row_of_one_caller_are_written_as_one():
+    few, other = entries(1, 2, 3), entries(4, 5, 6, 7, 8, by="ben")
+    told, more = entries(9, kind="Told"), entries(10, 11, 12, 13)
+    made = LogBatch(1, 14, 14.0, "ann", ["x", "y"], msgspec.msgpack.encode((["x", "y"], [1, 2])))
+    last = entries(16, 17, 18, 19)
+    given = [*few, *other, *told, *more, made, *last]
+    written = to_disk.as_one(given)
+    assert [type(one).__name__ for one in written] == ["LogEntry"] * 3 + [
+        "LogBatch", "LogEntry", "LogBatch", "LogBatch", "LogBatch",
+    ]  # fmt: skip
+    assert [one.seq for one in written] == [1, 2, 3, 4, 9, 10, 14, 16]
+    single = [one for some in written for one in some.entries()]
+    assert [(one.seq, one.by, one.kind, one.id, one.body) for one in single] == [
+        (one.seq, one.by, one.kind, one.id, one.body) for some in given for one in some.entries()
+    ]
+    assert {one.at for one in written[3].entries()} == {4.0}
 
 
 def test_who_goes_while_waiting_takes_nobody_along(way, hand):
@@ -105,7 +164,7 @@ def test_what_has_not_left_when_memory_is_dropped_is_never_written(way, hand):
         way.begin(0)
         kept = way.add(entries(1))
         await asyncio.sleep(0)
-        assert [call[:2] for call in hand.calls] == [([1], 1)]
+        assert hand.seqs == [[1]]
         hand.answer()
         await kept
         with pytest.raises(NotReady):

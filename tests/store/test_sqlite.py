@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from breakeven.errors import DuplicateId
 from breakeven.store import SecondWriter, SqliteStore, StoreError, StoreFailed, StoreHeld, Writer, WrongStore
 from breakeven.store.backup import restore_backup, write_backup
 from breakeven.store.opening import open_store
 from breakeven.store.schema import SCHEMA_VERSION
-from breakeven.testing.store_checks import begun, entry
+from breakeven.testing.store_checks import arrival, begun, entry
 from tests.store.older import as_version_1
 
 
@@ -156,7 +157,7 @@ def test_the_number_is_the_fence_where_the_lock_was_lost(store, path):
 
 
 def at_version(path, version):
-    """A store of another version."""
+    """A store of another version, with what it has if it is there."""
     store = SqliteStore(path, "create")
     with store._transaction() as connection:
         if version == 1:
@@ -175,14 +176,20 @@ def test_an_older_store_is_refused_with_the_line_to_run(path):
 
 
 def test_an_older_store_goes_forward_by_command_and_keeps_everything(path, store, tmp_path):
+    old = SqliteStore(tmp_path / "old.db", "create")
+    stream = begun(old, 4)
+    old.append([arrival(stream, 5, "Ann"), entry(stream, 6, id="Ann"), arrival(stream, 7, "Ben")])
+    before = (old.id, list(old.entries(stream)))
+    old.close()
     at_version(tmp_path / "old.db", 1)
     old = SqliteStore(tmp_path / "old.db", "upgrade")
-    stream = begun(old, 4)
-    before = (old.id, list(old.entries(stream)))
     assert (old.upgrade(), old.upgrade()) == (1, SCHEMA_VERSION)
     old.close()
     old = SqliteStore(tmp_path / "old.db")
     assert (old.id, list(old.entries(stream))) == before
+    assert list(old.find_many(stream, ["Ann", "Ben", "Eve"]).values()) == [before[1][4], before[1][6]]
+    with pytest.raises(DuplicateId):
+        old.append([arrival(stream, 8, "Ann")])
     tables = "SELECT sql FROM sqlite_master ORDER BY name"
     with old._reading() as one, store._reading() as two:
         assert one.execute(tables).fetchall() == two.execute(tables).fetchall()
@@ -207,7 +214,7 @@ def test_every_table_of_the_design_is_there(store):
     with store._reading() as connection:
         names = store._tables(connection)
     access = {"token", "session", "person", "trail"}
-    assert names == {"meta", "stream", "entry", "snapshot", "erased", "owner"} | access
+    assert names == {"meta", "stream", "entry", "arrived", "snapshot", "erased", "owner"} | access
 
 
 # -- when it goes ------------------------------------------------------------------------------------------

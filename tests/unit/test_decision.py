@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from breakeven import Decision, Learner, Never, Prediction, TypeMeans, algorithm1
 from breakeven.errors import InvalidInput
-from breakeven.values.decision import WORDING
+from breakeven.values.decision import WORDING, words
 
 P = Prediction(mean=151.6, std=20.0, noise_std=50.0)
 
@@ -259,3 +259,21 @@ def test_a_yes_or_no_lies_in_the_intervals_from_its_normal_score_on(probability,
     low, high = prediction.interval(level, of="label")
     end = NormalDist().inv_cdf((1.0 + level) / 2.0)
     assert (low <= y <= high) == (abs(prediction.normal_score(y)) < end)
+
+
+@given(
+    st.sampled_from([*WORDING, "{mean} of {uncertainty}", "5% of {threshold} and {worth}"]),
+    st.lists(st.floats(), min_size=4, max_size=4),
+    st.none() | st.floats(),
+    st.floats(min_value=0.0, allow_nan=False),
+)
+def test_a_sentence_is_the_same_however_its_numbers_are_filled_in(reason, numbers, worth, cost):
+    mean, std, uncertainty, threshold = numbers
+    answer = Prediction(mean, std, 1.0)
+    one = Decision("a", True, answer, uncertainty, threshold, cost, 0.25, reason, worth=worth)
+    filled = {
+        "mean": words(mean), "uncertainty": words(uncertainty), "threshold": words(threshold),
+        "worth": "an unknown amount" if worth is None else words(worth), "cost": f"{cost:,.10g}",
+        "chance": "25%",
+    }  # fmt: skip
+    assert one.why == WORDING.get(reason, reason).format(**filled)

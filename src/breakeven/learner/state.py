@@ -153,23 +153,24 @@ class State:
 
     def announce(self, *events: Event) -> None:
         """The changes are complete: tell all listeners, whichever of them fail."""
+        failures = list[tuple[Event, BaseException]]()
         try:
             self.phase = ANNOUNCING
             listeners = tuple(self.listeners)
-            failures = [
-                (event, error)
-                for event in events
-                for one in listeners
-                if (error := _failure(one, event)) is not None
-            ]
+            for event in events:
+                for one in listeners:
+                    try:
+                        one(event)
+                    except BaseException as error:
+                        failures.append((event, error))
             self.phase = WHOLE
         except BaseException:
             self.phase = CHANGING
             raise
-        for _, failure in failures:
-            if not isinstance(failure, Exception):
-                raise failure  # an interrupt
         if failures:
+            for _, failure in failures:
+                if not isinstance(failure, Exception):
+                    raise failure  # an interrupt
             event, failure = failures[0]
             raise ListenerFailed(
                 f"listener: expected no error, got {type(failure).__name__}: {failure}; "
@@ -399,15 +400,6 @@ class State:
         if self.rule.reservoir and not rule.reservoir:
             self.belief.watch(0)
         self.take_rule(rule, auditing)
-
-
-def _failure(listener: Listener, event: Event) -> BaseException | None:
-    """Tell a listener, and return what it raised."""
-    try:
-        listener(event)
-    except BaseException as error:
-        return error
-    return None
 
 
 def _checked_range(limits: Any) -> tuple[float, float]:

@@ -96,9 +96,10 @@ def _desk(store: Store, stored: StoredStream, learner: Learner, times: dict[str,
     beside = store.beside(stored.number)
     unknown = [one for id, one in learner.state.book.awaited.items() if id not in times]
     numbers = [one.key - learner.state.earlier for one in unknown]
-    found = store.times(stored.number, entry_numbers(numbers, [entry.seq for entry in beside]))
-    for one in unknown:
-        at = found.get(one.id, stored.created)  # what a stream began with is in no entry of it
+    seqs = entry_numbers(numbers, [entry.seq for entry in beside])
+    found = store.times(stored.number, {seq for seq in seqs if seq > 0})
+    for one, seq in zip(unknown, seqs, strict=True):
+        at = found.get(seq, stored.created)  # what a stream began with is in no entry of it
         times[one.id] = _reopened_at(store, stored.number, one.id, at) if one.reopened else at
     awaited = learner.state.book.awaited.values()
     desk.ask_all((one.decision, times[one.id]) for one in awaited if one.decision is not None)
@@ -117,8 +118,10 @@ def _reopened_at(store: Store, stream: int, id: str, arrived: float) -> float:
 def entry_numbers(events: list[int], beside: list[int]) -> list[int]:
     """The numbers of entries that hold these events of a learner; `beside` are those that hold none.
 
-    >>> entry_numbers([1, 2, 3], beside=[2, 5])
-    [1, 3, 4]
+    An event of before the stream has a number that no entry has.
+
+    >>> entry_numbers([0, 1, 2, 3], beside=[2, 5])
+    [0, 1, 3, 4]
     """
     before = [seq - place for place, seq in enumerate(beside, 1)]  # events before each of these
-    return [number + bisect_left(before, number) for number in events if number > 0]
+    return [number + bisect_left(before, number) for number in events]

@@ -20,9 +20,9 @@ from breakeven.learner.state import WHOLE
 from breakeven.service.clock import Clock, Jumps, StreamTimes
 from breakeven.service.folded import Aside, Folded, read_folded
 from breakeven.service.seen_ids import SeenIds
-from breakeven.service.to_disk import ToDisk, Wait
-from breakeven.store import LogEntry, Store, StoredStream, Writer
-from breakeven.store.port import ARRIVAL, check_name, mark_of
+from breakeven.service.to_disk import FEWEST_AS_ONE, ToDisk, Wait
+from breakeven.store import LogBatch, LogEntry, Store, StoredStream, Writer
+from breakeven.store.port import ARRIVAL, Appended, check_name, mark_of
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
 from breakeven.wire.lossless import EVENT_WRITER
 from breakeven.wire.stream_setup import StreamState
@@ -195,7 +195,7 @@ class LiveStream:
         count: int = 1,
         *,
         all_on_disk: bool = False,
-    ) -> tuple[Result, list[LogEntry]]:
+    ) -> tuple[Result, list[Appended]]:
         """Let `work` change the learner; returns once all that happened is on disk, with its entries.
 
         `verb` names the kind of work, and `count` how much of it there is: what takes long goes to a thread.
@@ -219,7 +219,7 @@ class LiveStream:
 
     async def _in_turn(
         self, by: str, verb: str, work: Callable[[Folded], Result], count: int, all_on_disk: bool
-    ) -> tuple[Result, list[LogEntry], Wait | None]:
+    ) -> tuple[Result, list[Appended], Wait | None]:
         async with self._turn:
             if all_on_disk:
                 await self.barrier()
@@ -315,8 +315,9 @@ class LiveStream:
         verb: str,
         work: Callable[[Folded], Result],
         count: int,
-        seconds: Callable[[], float] = perf_counter,
+        seconds: Callable[[], float] | None = None,
     ) -> Result:
+        seconds = seconds or (perf_counter if count == 1 else thread_time)  # which takes longer to read
         began = seconds()
         result = work(folded)
         took = seconds() - began
@@ -335,14 +336,24 @@ class LiveStream:
 
     # -- to the disk -----------------------------------------------------------------------------------
 
-    def _keep(self, folded: Folded, by: str) -> tuple[list[LogEntry], Wait | None]:
+    def _keep(self, folded: Folded, by: str) -> tuple[list[Appended], Wait | None]:
         """Give what happened its numbers and send it to the disk."""
         fresh = folded.fresh
         if not fresh:
             return [], self.to_disk.rest()
-        at, seq, stream = self.clock.now(), self.seq, self.number
-        entries, seen, encode = list[LogEntry](), self.seen.add, EVENT_WRITER.encode
-        for event in fresh:
+        at = self.clock.now()
+        if len(fresh) >= FEWEST_AS_ONE and set(map(type, fresh)) == {Arrived}:
+            entries = self._together(folded, by, at)
+        else:
+            entries = self._one_by_one(folded, by, at)
+        fresh.clear()
+        return entries, self.to_disk.add(entries)
+
+    def _one_by_one(self, folded: Folded, by: str, at: float) -> list[Appended]:
+        """What happened, each an entry of its own."""
+        seq, stream = self.seq, self.number
+        entries, seen, encode = list[Appended](), self.seen.add, EVENT_WRITER.encode
+        for event in folded.fresh:
             seq += 1
             if type(event) is Arrived:  # most of them are
                 decision = event.decision
@@ -355,8 +366,18 @@ class LiveStream:
             else:
                 entries.append(entry_of(event, stream, seq, by=by, at=at))
                 self._note(folded, event, at)
-        fresh.clear()
-        return entries, self.to_disk.add(entries)
+        return entries
+
+    def _together(self, folded: Folded, by: str, at: float) -> list[Appended]:
+        """Many arrivals, written as one."""
+        arrivals: list[Arrived] = folded.fresh
+        decisions = [one.decision for one in arrivals]
+        ids = [one.id for one in decisions]
+        self.seen.add_all(ids)
+        for one in decisions:
+            if one.wants_label:
+                folded.desk.ask(one, at)
+        return [LogBatch(self.number, self.seq + 1, at, by, ids, EVENT_WRITER.encode((ids, arrivals)))]
 
     def _note(self, folded: Folded, event: AnyEvent, at: float) -> None:
         """What an event that is no arrival means to the desk."""

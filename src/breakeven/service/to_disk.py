@@ -1,18 +1,28 @@
 """What happened in a stream and is on its way to the disk: who changed something waits until it is there.
 
 What happens in one turn of the event loop goes to the writer together, and is waited for together: many calls
-at once cost the writer one, and the loop one answer. Entries are written in the order of their numbers; so
-whoever waits for the last of them waits for all.
+at once cost the writer one, and the loop one answer. Where several came together before, the next are waited
+for as long as each turn brings some, and no longer: a loop that has nothing else to do gives at once what it
+has. Entries are written in the order of their numbers; so whoever waits for the last of them waits for all.
 """
 
 import asyncio
 from collections.abc import Callable
+from itertools import groupby
 from time import perf_counter
+
+import msgspec
 
 from breakeven.errors import BreakevenError
 from breakeven.errors.serving import NotReady
 from breakeven.service.clock import Histogram
-from breakeven.store import LogEntry, Writer
+from breakeven.store import LogBatch, LogEntry, Writer
+from breakeven.store.port import ARRIVAL, Appended
+
+ENOUGH = 32  # callers whose entries are not held back for more
+LONG_ENOUGH = 0.002  # seconds after which entries are not held back, either
+QUIET_TURNS = 2  # of the loop: what one turn reads from a connection is decided on in the next
+FEWEST_AS_ONE = 4  # arrivals in a row that are written as one
 
 Wait = asyncio.Future[None]
 Ear = Callable[[int], object]
@@ -30,8 +40,11 @@ class ToDisk:
     ) -> None:
         self._writer, self._name, self._seconds, self._failed = writer, name, seconds, failed
         self._ears: list[Ear] = []
-        self._gathered: list[LogEntry] = []  # in this turn of the loop
+        self._gathered: list[Appended] = []  # in this turn of the loop
         self._waits: list[Wait] = []  # of those who wait for the last that was given
+        self._several = False  # whether many waited for what was given to the writer last
+        self._turns = self._looked = 0  # without a further caller, and how many there were then
+        self._since = 0.0  # when the first of those gathered came
         self._lost: BaseException | None = None  # why it could not be written
         self.seq = self.written = 0  # the last number given, and the last on disk
 
@@ -40,14 +53,14 @@ class ToDisk:
         self.seq = self.written = seq
         self._lost = None
 
-    def add(self, entries: list[LogEntry]) -> Wait:
+    def add(self, entries: list[Appended]) -> Wait:
         """Have entries with the next numbers written; wait for what is returned until they are."""
         loop = asyncio.get_running_loop()
         if not self._gathered:
-            self._waits = []
-            loop.call_soon(self._send)
+            self._waits, self._turns, self._looked, self._since = [], 0, 0, perf_counter()
+            loop.call_soon(self._look if self._several else self._send)
         self._gathered += entries
-        self.seq = entries[-1].seq
+        self.seq = entries[-1].last
         return self._wait(loop)
 
     def rest(self) -> Wait | None:
@@ -74,12 +87,25 @@ class ToDisk:
         self._ears.append(heard)
         return lambda: self._ears.remove(heard)
 
+    def _look(self) -> None:
+        """Once a turn: give the writer what was gathered, if there is enough or no more comes."""
+        callers = len(self._waits)
+        self._turns = self._turns + 1 if callers == self._looked else 0
+        self._looked = callers
+        late = perf_counter() >= self._since + LONG_ENOUGH
+        if callers >= ENOUGH or self._turns >= QUIET_TURNS or late:
+            self._send()
+        else:
+            asyncio.get_running_loop().call_soon(self._look)
+
     def _send(self) -> None:
         """Give the writer what was gathered."""
-        entries, waits = self._gathered, self._waits
-        if not entries:  # it was dropped
+        gathered, waits = self._gathered, self._waits
+        if not gathered:  # it was dropped
             return
-        self._gathered, last, began = [], entries[-1].seq, perf_counter()
+        self._several = len(waits) > 1
+        entries = as_one(gathered) if len(gathered) >= FEWEST_AS_ONE else gathered
+        self._gathered, last, began = [], entries[-1].last, perf_counter()
 
         def answer(error: BreakevenError | None) -> None:
             if error is not None:
@@ -95,7 +121,7 @@ class ToDisk:
                 heard(last)
 
         try:
-            self._writer.submit(entries, answer, len(waits))
+            self._writer.submit(entries, answer)
         except BreakevenError as error:  # the writer was closed
             answer(error)
 
@@ -109,3 +135,23 @@ class ToDisk:
         error = NotReady(f"stream {self._name!r}: this call could not be written ({why}); send it again")
         error.__cause__ = why
         return error
+
+
+def as_one(entries: list[Appended]) -> list[Appended]:
+    """Entries in which arrivals in a row, from one caller, are one batch, at the time of the first."""
+    runs = list[Appended]()
+    for by, some in groupby(entries, _caller):
+        run = list(some)
+        if by is None or len(run) < FEWEST_AS_ONE:
+            runs += run
+            continue
+        first, ids = run[0], [one.id for one in run if type(one) is LogEntry and one.id is not None]
+        body = msgspec.msgpack.encode((ids, [msgspec.Raw(one.body) for one in run]))
+        runs.append(LogBatch(first.stream, first.seq, first.at, by, ids, body))
+    return runs
+
+
+def _caller(entry: Appended) -> str | None:
+    """Whose arrival an entry is; None where it is none, or is a batch already."""
+    single = type(entry) is LogEntry and entry.kind == ARRIVAL and entry.id is not None
+    return entry.by if single else None

@@ -10,6 +10,7 @@ import logging
 import urllib.request
 from collections.abc import Iterable, Iterator
 from http.client import HTTPException
+from itertools import chain
 from math import isfinite
 from typing import Any
 
@@ -193,7 +194,7 @@ class AlarmWatch(Repeating):
             level = logging.WARNING if one.began else logging.INFO
             logger.log(level, "stream %r: alarm %s: %s", live.name, one.kind, one.words)
         self._standing[live.number] = set(kinds)
-        self._pending[live.number] += entries
+        self._pending[live.number] += chain.from_iterable(one.entries() for one in entries)
 
     async def _send(self, live: LiveStream, receiver: "AlarmReceiver") -> None:
         if live.clock.steady() < self._silent_until:

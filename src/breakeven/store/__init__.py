@@ -16,6 +16,7 @@ from breakeven.errors.storing import (
 )
 from breakeven.store.opening import open_store
 from breakeven.store.port import (
+    LogBatch,
     LogEntry,
     Store,
     StoredPerson,
@@ -29,6 +30,7 @@ from breakeven.store.sqlite import SqliteStore
 from breakeven.store.writer import Writer
 
 __all__ = [
+    "LogBatch",
     "LogEntry",
     "MissingStore",
     "SecondWriter",

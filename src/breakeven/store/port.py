@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Literal, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from breakeven.errors import WrongEvent, expect
@@ -17,6 +18,7 @@ ARRIVAL = "Arrived"  # the kind of entry whose ids count once for ever
 LARGEST_SEQ, LARGEST_TIME = 2**53, 1e12  # within which a number is surely one that can be stored
 PLAIN_LENGTH = 100  # up to which text surely is
 MARK_SIZE = 16  # bytes, of what is kept of an id that was erased
+BATCH_READER = msgspec.msgpack.Decoder(tuple[list[str], list[msgspec.Raw]])
 
 TrailVerb = Literal[
     "add token", "revoke token", "add person", "remove person", "close stream", "remove stream"
@@ -36,6 +38,54 @@ class LogEntry(Struct, frozen=True, gc=False):
     kind: str
     id: str | None
     body: bytes
+
+    @property
+    def last(self) -> int:
+        """Its own number; a batch has several."""
+        return self.seq
+
+    def entries(self) -> "list[LogEntry]":
+        """Itself; a batch has several."""
+        return [self]
+
+
+class LogBatch(Struct, frozen=True, gc=False):
+    r"""Arrivals whose numbers follow one another, from `seq` on, written as one: that costs far less.
+
+    `body` is MessagePack of two arrays: their ids, and their bodies, each a value of MessagePack. They are
+    read as single entries, and none can tell from those how it was written.
+
+    >>> batch = LogBatch(1, 5, 0.0, "ann", ["a", "b"], msgspec.msgpack.encode((["a", "b"], [7, 8])))
+    >>> [(one.seq, one.kind, one.id, one.body) for one in batch.entries()]
+    [(5, 'Arrived', 'a', b'\x07'), (6, 'Arrived', 'b', b'\x08')]
+    """
+
+    stream: int
+    seq: int
+    at: float
+    by: str
+    ids: list[str]
+    body: bytes
+
+    @property
+    def last(self) -> int:
+        """The number of the last of them."""
+        return self.seq + len(self.ids) - 1
+
+    def entries(self) -> list[LogEntry]:
+        """The arrivals one by one."""
+        return split_batch(self.stream, self.seq, self.at, self.by, self.body)
+
+
+Appended = LogEntry | LogBatch
+"""What is added to a log."""
+
+
+def split_batch(stream: int, first: int, at: float, by: str, body: bytes) -> list[LogEntry]:
+    """The arrivals of a batch one by one."""
+    ids, bodies = BATCH_READER.decode(body)
+    cases = zip(ids, map(bytes, bodies), strict=True)
+    return [LogEntry(stream, seq, at, by, ARRIVAL, id, one) for seq, (id, one) in enumerate(cases, first)]
 
 
 class StoredStream(Struct, frozen=True):
@@ -143,11 +193,12 @@ class Store(Protocol):
     def drop_stream(self, stream: int, at: float, *, by: str) -> None:
         """Remove a stream with all its entries and snapshots; `compact` removes their traces."""
 
-    def append(self, entries: Sequence[LogEntry]) -> None:
+    def append(self, entries: Sequence[Appended]) -> None:
         """Add entries to the end of their logs, of one stream or of several: all of them, or none.
 
-        Numbers of a stream begin with 1 and have no gaps. A number that is taken is refused with
-        `SecondWriter`, a gap with `WrongEvent`, a second arrival with the same id with `DuplicateId`.
+        A batch is added as the arrivals in it; how it is kept is the store's own affair. Numbers of a stream
+        begin with 1 and have no gaps. A number that is taken is refused with `SecondWriter`, a gap with
+        `WrongEvent`, a second arrival with the same id with `DuplicateId`.
         """
 
     def entries(self, stream: int, after: int = 0, upto: int | None = None) -> Iterator[LogEntry]:
@@ -165,8 +216,8 @@ class Store(Protocol):
     def find_many(self, stream: int, ids: Collection[str]) -> dict[str, LogEntry]:
         """The arrivals with these ids, by id; those that there are not are left out."""
 
-    def times(self, stream: int, seqs: Sequence[int]) -> dict[str, float]:
-        """When the entries with these numbers were written, by the ids that they are about."""
+    def times(self, stream: int, seqs: Collection[int]) -> dict[int, float]:
+        """When the entries with these numbers were written; those that there are not are left out."""
 
     def arrival_ids(self, stream: int) -> Iterator[str]:
         """The ids of all arrivals, in no particular order, read in pages."""
@@ -261,11 +312,15 @@ class Store(Protocol):
 # -- what every store checks --------------------------------------------------------------------------------
 
 
-def check_entries(entries: Iterable[LogEntry]) -> None:
+def check_entries(entries: Iterable[Appended]) -> None:
     """Raise unless every field of every entry can be stored."""
     by: str | None = None  # of the entry before: many have the same
     kind: str | None = None
     for one in entries:
+        if type(one) is LogBatch:
+            _check_batch(one)
+            continue
+        assert type(one) is LogEntry
         if not (
             type(one.seq) is int
             and 1 <= one.seq <= LARGEST_SEQ
@@ -279,6 +334,22 @@ def check_entries(entries: Iterable[LogEntry]) -> None:
         ):
             check_entry(one)
         by, kind = one.by, one.kind
+
+
+def _check_batch(batch: LogBatch) -> None:
+    """Raise unless every field of a batch can be stored."""
+    if not batch.ids:
+        expect.refuse("ids", "one at least", "none", described=True)
+    check_entry(LogEntry(batch.stream, batch.seq, batch.at, batch.by, ARRIVAL, batch.ids[0], batch.body))
+    if not (
+        set(map(type, batch.ids)) == {str}
+        and "" not in batch.ids
+        and max(map(len, batch.ids)) <= PLAIN_LENGTH
+        and (joined := "".join(batch.ids)).isascii()
+        and joined.isprintable()
+    ):
+        for id in batch.ids:
+            check_name("id", id)
 
 
 def _is_plain(text: str) -> bool:
@@ -329,7 +400,7 @@ def rights_of(one: StoredToken | StoredPerson) -> str:
     return f"{', '.join(one.roles.split())}; streams: {streams}"
 
 
-def numbered(entries: Iterable[LogEntry], lasts: dict[int, int]) -> dict[int, int]:
+def numbered(entries: Iterable[Appended], lasts: dict[int, int]) -> dict[int, int]:
     """The last number of each of these streams after some entries; `lasts` are those before."""
     lasts = dict(lasts)
     for entry in entries:
@@ -338,7 +409,7 @@ def numbered(entries: Iterable[LogEntry], lasts: dict[int, int]) -> dict[int, in
             raise taken_number(entry.stream, entry.seq)
         if entry.seq > due:
             raise WrongEvent(f"entry: expected number {due} of stream {entry.stream}, got {entry.seq}: a gap")
-        lasts[entry.stream] = due
+        lasts[entry.stream] = entry.last
     return lasts
 
 

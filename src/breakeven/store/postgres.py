@@ -17,9 +17,10 @@ from breakeven.errors import BreakevenError, how_to_install
 from breakeven.errors.addresses import without_password
 from breakeven.errors.storing import MissingStore, StoreError, StoreFailed
 from breakeven.store.lock import held
-from breakeven.store.port import LogEntry
+from breakeven.store.log_tables import ENTRY_FIELDS
+from breakeven.store.port import LogBatch, LogEntry
 from breakeven.store.schema import Dialect
-from breakeven.store.sql import ENTRY_FIELDS, SqlStore
+from breakeven.store.sql import SqlStore
 from breakeven.store.sqlite import OpenFor
 
 if TYPE_CHECKING:
@@ -34,9 +35,10 @@ BY_ARRAYS = (
     f"INSERT INTO entry ({ENTRY_FIELDS}) SELECT * FROM unnest(%s::bigint[], %s::bigint[], "
     "%s::double precision[], %s::text[], %s::text[], %s::text[], %s::bytea[])"
 )
+ADDED_FROM_ARRAY = "INSERT INTO arrived SELECT %s, unnest(%s::text[]), %s"
 BY_COPY = f"COPY entry ({ENTRY_FIELDS}) FROM STDIN (FORMAT BINARY)"
 COPIED_TYPES = ("int8", "int8", "float8", "text", "text", "text", "bytea")
-BROKEN_CONSTRAINTS = {"entry_pkey": "number", "arrival": "arrival", "stream_name_key": "stream"}
+BROKEN_CONSTRAINTS = {"entry_pkey": "number", "arrived_pkey": "arrival", "stream_name_key": "stream"}
 HOLDER = (
     "SELECT a.application_name, "
     "to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') "
@@ -181,6 +183,9 @@ class PostgresStore(SqlStore):
             copy.set_types(COPIED_TYPES)
             for row in rows:
                 copy.write_row(row)
+
+    def _insert_ids(self, connection: "psycopg.Connection[Any]", batch: LogBatch) -> None:
+        connection.execute(ADDED_FROM_ARRAY, (batch.stream, batch.ids, batch.seq))
 
     def _tables(self, connection: "psycopg.Connection[Any]") -> set[str]:
         sql = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"

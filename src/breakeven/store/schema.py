@@ -52,7 +52,16 @@ WHAT_WAS_DONE = (
     "verb text NOT NULL, about text NOT NULL, detail text NOT NULL)",
     "CREATE TABLE erased (stream {whole} NOT NULL, mark {blob} NOT NULL, PRIMARY KEY (stream, mark)){by_key}",
 )
-SCHEMA_STEPS = (THE_LOG, WHO_MAY_DO_WHAT, FINDING_ENTRIES, WHAT_WAS_DONE)
+# A row may hold many arrivals, numbered from `seq` up to `upto`; so their ids are in a table of their own.
+ARRIVALS_TOGETHER = (
+    "ALTER TABLE entry ADD COLUMN upto {whole}",
+    "CREATE INDEX batch ON entry (stream, upto, seq, at) WHERE upto IS NOT NULL",
+    "CREATE TABLE arrived (stream {whole} NOT NULL, id text NOT NULL, entry {whole} NOT NULL, "
+    "PRIMARY KEY (stream, id)){by_key}",
+    "INSERT INTO arrived SELECT stream, id, seq FROM entry WHERE kind = 'Arrived' AND id IS NOT NULL",
+    "DROP INDEX arrival",
+)
+SCHEMA_STEPS = (THE_LOG, WHO_MAY_DO_WHAT, FINDING_ENTRIES, WHAT_WAS_DONE, ARRIVALS_TOGETHER)
 SCHEMA_VERSION = len(SCHEMA_STEPS)
 
 
@@ -67,7 +76,7 @@ def check_version(name: str, address: str, found: int) -> None:
 
     >>> check_version("clinic.db", "sqlite:///clinic.db", 1)
     Traceback (most recent call last):
-    breakeven.errors.storing.WrongStore: clinic.db: expected version 4, got the older version 1; \
+    breakeven.errors.storing.WrongStore: clinic.db: expected version 5, got the older version 1; \
 run `breakeven store upgrade --store sqlite:///clinic.db`
     """
     if found < SCHEMA_VERSION:

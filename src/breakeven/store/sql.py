@@ -12,7 +12,8 @@ from uuid import uuid4
 
 from breakeven.errors import DuplicateId, WrongEvent, expect
 from breakeven.errors.storing import StoreError, WrongStore
-from breakeven.store.access_tables import Row, SqlAccess
+from breakeven.store.access_tables import Row
+from breakeven.store.log_tables import SqlLog, taken_id
 from breakeven.store.port import (
     FirstEntries,
     LogEntry,
@@ -21,28 +22,23 @@ from breakeven.store.port import (
     check_entries,
     check_name,
     numbered,
-    taken_number,
     unknown_stream,
 )
-from breakeven.store.schema import NO_LEARNERS_KIND, SCHEMA_VERSION, Dialect, check_version, statements
+from breakeven.store.schema import SCHEMA_VERSION, Dialect, check_version, statements
 
-ENTRIES_A_PAGE = 1000
-IDS_AT_ONCE = 500  # in one statement
-ENTRY_FIELDS = "stream, seq, at, by, kind, id, body"
 HIGHEST_NUMBER = "highest_stream"  # of a stream, in meta
 UNCOMPACTED = "uncompacted"  # in meta, as long as files may hold what was dropped or rewritten
 
 
-class SqlStore(SqlAccess):
+class SqlStore(SqlLog):
     """What SQLite and PostgreSQL have in common."""
 
     dialect: Dialect
-    by_index = ""  # how to say which index to use, where the database would take the whole log instead
 
     def __init__(self, name: str, address: str) -> None:
         self.name, self.address = name, address
         self._turn = RLock()  # of whoever writes
-        self._lasts: dict[int, int] = {}  # the last numbers of streams that were written to
+        self._lasts = {}
 
     @property
     def location(self) -> str:
@@ -54,10 +50,6 @@ class SqlStore(SqlAccess):
     @abstractmethod
     def _transaction(self) -> AbstractContextManager[Any]:
         """The connection of the writer; what was done is on disk at the end, or undone."""
-
-    @abstractmethod
-    def _insert(self, connection: Any, entries: Sequence[LogEntry]) -> None:
-        """Add entries, which are checked."""
 
     @abstractmethod
     def _tables(self, connection: Any) -> set[str]:
@@ -160,7 +152,7 @@ class SqlStore(SqlAccess):
                 entries = first(number)
                 check_entries(entries)
                 numbered(entries, {number: 0})
-                self._insert(connection, entries)
+                self._add(connection, entries, {number: 0})
             self._lasts.pop(number, None)
         return made
 
@@ -195,134 +187,21 @@ class SqlStore(SqlAccess):
             self._note(connection, at, by, "remove stream", self._name_of(connection, stream), "")
             self._remember(connection, HIGHEST_NUMBER, str(self._highest_number(connection)))
             self._run(connection, "DELETE FROM entry WHERE stream = ?", stream)
+            self._run(connection, "DELETE FROM arrived WHERE stream = ?", stream)
             self._run(connection, "DELETE FROM snapshot WHERE stream = ?", stream)
             self._run(connection, "DELETE FROM erased WHERE stream = ?", stream)
             self._remember(connection, UNCOMPACTED, "1")
             self._run(connection, "DELETE FROM stream WHERE number = ?", stream)
             self._lasts.pop(stream, None)
 
-    # -- the log -----------------------------------------------------------------------------------
-
-    def append(self, entries: Sequence[LogEntry]) -> None:
-        """Add entries to the end of their logs."""
-        check_entries(entries)
-        if not entries:
-            return
-        rules = {"number": lambda: taken_number(entries[0].stream, entries[0].seq), "arrival": _taken_id}
-        with self._writing(rules) as connection:
-            lasts = {one: self._last_of(connection, one) for one in {entry.stream for entry in entries}}
-            lasts = numbered(entries, lasts)
-            self._insert(connection, entries)
-        self._lasts.update(lasts)
-
-    def _last_of(self, connection: Any, stream: int) -> int:
-        """The last number, which is remembered; another writer's is found by the key of the table."""
-        if stream not in self._lasts:
-            rows = self._rows(connection, "SELECT closed FROM stream WHERE number = ?", stream)
-            if not rows:
-                raise unknown_stream(stream)
-            if rows[0][0] is not None:
-                raise WrongEvent(
-                    f"entry: expected one of an open stream, got one of {stream}, which is closed"
-                )
-            self._lasts[stream] = self._last(connection, stream)
-        return self._lasts[stream]
-
-    def entries(self, stream: int, after: int = 0, upto: int | None = None) -> Iterator[LogEntry]:
-        """The entries behind a number, read in pages."""
-        end = 2**63 - 1 if upto is None else upto
-        page = (
-            f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND seq > ? AND seq <= ? "
-            f"ORDER BY seq LIMIT {ENTRIES_A_PAGE}"
-        )
-        while after < end:
-            with self._reading() as connection:
-                rows = self._rows(connection, page, stream, after, end)
-            yield from (LogEntry(*row) for row in rows)
-            if len(rows) < ENTRIES_A_PAGE:
-                return
-            after = rows[-1][1]
-
-    def last(self, stream: int) -> int:
-        """The number of the last entry."""
-        with self._reading() as connection:
-            return self._last(connection, stream)
-
-    def find(self, stream: int, id: str) -> LogEntry | None:
-        """The arrival with this id."""
-        sql = f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND id = ? AND kind = 'Arrived'"
-        if "\0" in id:  # which is in no store
-            return None
-        with self._reading() as connection:
-            rows = self._rows(connection, sql, stream, id)
-        return LogEntry(*rows[0]) if rows else None
-
-    def find_many(self, stream: int, ids: Collection[str]) -> dict[str, LogEntry]:
-        """The arrivals with these ids."""
-        wanted = [id for id in ids if "\0" not in id]
-        found: dict[str, LogEntry] = {}
-        with self._reading() as connection:
-            for low in range(0, len(wanted), IDS_AT_ONCE):
-                part = wanted[low : low + IDS_AT_ONCE]
-                slots = ", ".join("?" * len(part))
-                sql = f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND kind = 'Arrived' AND id IN "
-                for row in self._rows(connection, f"{sql}({slots})", stream, *part):
-                    found[row[5]] = LogEntry(*row)
-        return found
-
-    def times(self, stream: int, seqs: Sequence[int]) -> dict[str, float]:
-        """When the entries with these numbers were written, by the ids that they are about."""
-        found: dict[str, float] = {}
-        with self._reading() as connection:
-            for low in range(0, len(seqs), IDS_AT_ONCE):
-                part = seqs[low : low + IDS_AT_ONCE]
-                slots = ", ".join("?" * len(part))
-                sql = f"SELECT id, at FROM entry WHERE stream = ? AND id IS NOT NULL AND seq IN ({slots})"
-                found.update(self._rows(connection, sql, stream, *part))
-        return found
-
-    def arrival_ids(self, stream: int) -> Iterator[str]:
-        """The ids of all arrivals."""
-        sql = (
-            "SELECT id FROM entry WHERE stream = ? AND kind = 'Arrived' AND id > ? "
-            f"ORDER BY id LIMIT {ENTRIES_A_PAGE}"
-        )
-        after = ""
-        while True:
-            with self._reading() as connection:
-                rows = self._rows(connection, sql, stream, after)
-            yield from (id for (id,) in rows)
-            if len(rows) < ENTRIES_A_PAGE:
-                return
-            after = rows[-1][0]
-
-    def about(self, stream: int, id: str) -> list[LogEntry]:
-        """Every entry about an id but its arrival."""
-        sql = (
-            f"SELECT {ENTRY_FIELDS} FROM entry WHERE stream = ? AND id = ? AND kind <> 'Arrived' "
-            "AND id IS NOT NULL ORDER BY seq"
-        )
-        if "\0" in id:
-            return []
-        with self._reading() as connection:
-            return [LogEntry(*row) for row in self._rows(connection, sql, stream, id)]
-
-    def beside(self, stream: int) -> list[LogEntry]:
-        """The entries of kinds that are no events of a learner."""
-        table = f"entry{self.by_index.format('beside')}"
-        sql = f"SELECT {ENTRY_FIELDS} FROM {table} WHERE stream = ? AND {NO_LEARNERS_KIND} ORDER BY seq"
-        with self._reading() as connection:
-            return [LogEntry(*row) for row in self._rows(connection, sql, stream)]
+    # -- what goes ---------------------------------------------------------------------------------
 
     def rewrite(self, stream: int, entries: Sequence[LogEntry], marks: Collection[bytes] = ()) -> None:
         """Put these in the place of others, and drop all snapshots of the stream."""
-        change = "UPDATE entry SET at = ?, by = ?, kind = ?, id = ?, body = ? WHERE stream = ? AND seq = ?"
         check_entries(entries)
-        with self._writing({"arrival": _taken_id}) as connection:
+        with self._writing({"arrival": taken_id}) as connection:
             for one in entries:
-                fields = (one.at, one.by, one.kind, one.id, one.body, stream, one.seq)
-                if self._run(connection, change, *fields).rowcount != 1:
-                    raise WrongEvent(f"entry: expected one that is there, got number {one.seq}")
+                self._put(connection, stream, one)
             self._run(connection, "DELETE FROM snapshot WHERE stream = ?", stream)
             for mark in marks:
                 self._run(connection, "DELETE FROM erased WHERE stream = ? AND mark = ?", stream, mark)
@@ -397,19 +276,9 @@ class SqlStore(SqlAccess):
                 raise rules[rule]() from cause
             raise
 
-    def _last(self, connection: Any, stream: int) -> int:
-        ((seq,),) = self._rows(connection, "SELECT coalesce(max(seq), 0) FROM entry WHERE stream = ?", stream)
-        return int(seq)
-
 
 def _stream(row: Row) -> StoredStream:
     return StoredStream(*row)
-
-
-def _taken_id() -> DuplicateId:
-    return DuplicateId(
-        "id: expected one that has not arrived in this stream, got one that has; look with find"
-    )
 
 
 def _taken_name(name: str) -> DuplicateId:

@@ -14,12 +14,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 from msgspec.structs import astuple
 
 from breakeven.errors.addresses import SQLITE
 from breakeven.errors.storing import MissingStore, StoreError, StoreFailed, WrongStore
 from breakeven.store.lock import OWNER_ALONE, FileLock
-from breakeven.store.port import LogEntry
+from breakeven.store.port import LogBatch, LogEntry
 from breakeven.store.schema import Dialect
 from breakeven.store.sql import SqlStore
 
@@ -32,11 +33,12 @@ OpenFor = Literal["read", "write", "create", "upgrade", "tokens"]
 SQLITE_WORDS = Dialect("integer", "real", "blob", " WITHOUT ROWID")
 BUSY_SECONDS = 10.0
 PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of log before a commit moves it into the file; `rest` does so earlier
-ENTRY_SLOTS = "(?, ?, ?, ?, ?, ?, ?)"
+ENTRY_SLOTS = "(?, ?, ?, ?, ?, ?, ?, NULL)"
+ADDED_FROM_JSON = "INSERT INTO arrived SELECT ?1, value, ?2 FROM json_each(?3)"
 ROWS_A_STATEMENT = 64  # between two statements other threads run, and both take time for that
 BROKEN_RULES = {
     "UNIQUE constraint failed: entry.stream, entry.seq": "number",
-    "UNIQUE constraint failed: entry.stream, entry.id": "arrival",
+    "UNIQUE constraint failed: arrived.stream, arrived.id": "arrival",
     "UNIQUE constraint failed: stream.name": "stream",
 }
 
@@ -191,6 +193,10 @@ class SqliteStore(SqlStore):
         for low in range(0, len(entries), ROWS_A_STATEMENT):
             part = entries[low : low + ROWS_A_STATEMENT]
             connection.execute(_added(len(part)), list(chain.from_iterable(map(astuple, part))))
+
+    def _insert_ids(self, connection: sqlite3.Connection, batch: LogBatch) -> None:
+        ids = msgspec.json.encode(batch.ids).decode()
+        connection.execute(ADDED_FROM_JSON, (batch.stream, batch.seq, ids))
 
     def _tables(self, connection: sqlite3.Connection) -> set[str]:
         rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()

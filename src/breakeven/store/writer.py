@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from breakeven.errors import BreakevenError, DuplicateId, InvalidInput, WrongEvent, expect
 from breakeven.errors.storing import SecondWriter, StoreError, StoreFailed, UnknownStream
-from breakeven.store.port import LogEntry, Store
+from breakeven.store.port import Appended, Store
 
 logger = logging.getLogger(__name__)
 
@@ -35,9 +35,8 @@ class _Call(Struct, gc=False):
     """What callers wait for: entries of one stream, or, without any, all that came before."""
 
     stream: int
-    entries: Sequence[LogEntry]
+    entries: Sequence[Appended]
     answer: Answer
-    callers: int = 1
     resumes: bool = False
 
 
@@ -47,6 +46,7 @@ class Writer:
     Answers are given in the writer's own thread, unless `deliver` takes them elsewhere: an event loop's
     `call_soon_threadsafe`, for instance, which is then called once for each group.
 
+    >>> from breakeven.store import LogEntry
     >>> from breakeven.testing import MemoryStore
     >>> store = MemoryStore()
     >>> clinic = store.create_stream("clinic", b"", at=0.0).number
@@ -68,16 +68,16 @@ class Writer:
 
     # -- for callers -------------------------------------------------------------------------------
 
-    def submit(self, entries: Sequence[LogEntry], answer: Answer, callers: int = 1) -> None:
+    def submit(self, entries: Sequence[Appended], answer: Answer) -> None:
         """Have entries of one stream written; `answer` is called once they are on disk, or with an error.
 
-        Calls are written in the order in which they came; so many `callers` wait for this one.
+        Calls are written in the order in which they came.
         """
         if len(entries) != 1 and len({entry.stream for entry in entries}) != 1:
             expect.refuse("entries", "some of one stream", "none, or some of several", described=True)
-        self._put(_Call(entries[0].stream, entries, answer, callers))
+        self._put(_Call(entries[0].stream, entries, answer))
 
-    def write(self, entries: Sequence[LogEntry]) -> None:
+    def write(self, entries: Sequence[Appended]) -> None:
         """The same, and wait for it."""
         self._wait(lambda answer: self.submit(entries, answer))
 
@@ -134,7 +134,7 @@ class Writer:
         several = False
         try:
             while (group := self._gather(several)) is not None:
-                several = sum(call.callers for call in group) > 1
+                several = len(group) > 1
                 self._answer(group, self._commit(group))
         finally:
             self._ended.set()
@@ -193,7 +193,7 @@ class Writer:
             self._broken.pop(call.stream, None)
         return self._broken.get(call.stream)
 
-    def _try(self, entries: Sequence[LogEntry]) -> BreakevenError | None:
+    def _try(self, entries: Sequence[Appended]) -> BreakevenError | None:
         try:
             self._store.append(entries)
         except BreakevenError as error:
@@ -203,7 +203,7 @@ class Writer:
             failure.__cause__ = error
             return failure
         self.commits += 1
-        self.written += len(entries)
+        self.written += sum(one.last - one.seq + 1 for one in entries)
         return None
 
     def _answer(self, group: list[_Call], answers: Sequence[BreakevenError | None]) -> None:

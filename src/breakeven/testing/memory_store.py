@@ -1,6 +1,7 @@
 """A store in memory, for tests: all that a store does, but for keeping anything."""
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from threading import RLock
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from breakeven.errors import DuplicateId, WrongEvent, expect
 from breakeven.folding import EVENT_KINDS
 from breakeven.store.port import (
     ARRIVAL,
+    Appended,
     FirstEntries,
     LogEntry,
     StoredPerson,
@@ -19,6 +21,7 @@ from breakeven.store.port import (
     StoredToken,
     TrailEntry,
     TrailVerb,
+    check_entries,
     check_entry,
     check_name,
     numbered,
@@ -95,10 +98,12 @@ class MemoryStore:
             self._erased.pop(stream, None)
             self.uncompacted = True
 
-    def append(self, entries: Sequence[LogEntry]) -> None:
+    def append(self, entries: Sequence[Appended]) -> None:
         """Add entries to the end of their logs."""
-        for entry in entries:
-            check_entry(entry)
+        check_entries(entries)
+        self._append(list(chain.from_iterable(one.entries() for one in entries)))
+
+    def _append(self, entries: Sequence[LogEntry]) -> None:
         with self._turn:
             self._fail()
             concerned = {entry.stream for entry in entries}
@@ -138,10 +143,10 @@ class MemoryStore:
         there = self.entries(stream)
         return {one.id: one for one in there if one.kind == ARRIVAL and one.id is not None and one.id in ids}
 
-    def times(self, stream: int, seqs: Sequence[int]) -> dict[str, float]:
-        """When the entries with these numbers were written, by the ids that they are about."""
+    def times(self, stream: int, seqs: Collection[int]) -> dict[int, float]:
+        """When the entries with these numbers were written."""
         wanted = set(seqs)
-        return {one.id: one.at for one in self.entries(stream) if one.seq in wanted and one.id is not None}
+        return {one.seq: one.at for one in self.entries(stream) if one.seq in wanted}
 
     def arrival_ids(self, stream: int) -> Iterator[str]:
         """The ids of all arrivals."""

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
 
+import msgspec
+
 from breakeven.errors import BreakevenError, DuplicateId, InvalidInput, WrongEvent
 from breakeven.store import (
+    LogBatch,
     LogEntry,
     SecondWriter,
     Store,
@@ -224,13 +227,96 @@ def entries_are_found_by_what_they_are_about(store: Store) -> None:
     store.append([arrival(other, 1, "a"), entry(other, 2, kind="Told", id="a")])
     assert store.find_many(stream, ["a", "b", "c", "a\0"]) == {"a": log[0], "b": log[1]}
     assert store.find_many(stream, []) == {}
-    assert store.times(stream, [1, 4, 5, 99]) == {"a": log[0].at, "b": log[3].at}
+    assert store.times(stream, [1, 4, 5, 99]) == {1: log[0].at, 4: log[3].at, 5: log[4].at}
     assert store.times(stream, []) == {}
     assert sorted(store.arrival_ids(stream)) == ["a", "b"]
     assert store.about(stream, "a") == [log[2], log[5]]
     assert store.about(stream, "b") == [log[3]]
     assert store.about(stream, "c\0") == []
     assert store.beside(stream) == [log[3], log[4]]
+
+
+def batch(stream: int, seq: int, ids: list[str]) -> LogBatch:
+    """The arrivals of these ids, written as one."""
+    body = msgspec.msgpack.encode((ids, [{"case": id, "number": seq + i} for i, id in enumerate(ids)]))
+    return LogBatch(stream, seq, 1e9 + seq / 3, "ann", ids, body)
+
+
+@store_check
+def a_batch_is_read_as_the_arrivals_in_it(store: Store) -> None:
+    """Whole, in parts, by id and by number; wherever it lies among other entries."""
+    stream, other = begun(store, 2), begun(store, 1, "other")
+    many = [f"é{i}" for i in range(MORE_THAN_A_PAGE)]
+    some, lone = batch(stream, 3, ["a", "b", "c"]), batch(stream, 6, ["d"])
+    large, elsewhere = batch(stream, 8, many), batch(other, 2, ["a"])
+    told = entry(stream, 7, kind="Told", id="b")
+    store.append([some, elsewhere, lone, told])
+    store.append([large])
+    log = [entry(stream, 1), entry(stream, 2), *some.entries(), *lone.entries(), told, *large.entries()]
+    assert list(store.entries(stream)) == log
+    assert list(store.entries(other)) == [entry(other, 1), *elsewhere.entries()]
+    assert store.last(stream) == len(log) == large.last
+    for after, upto in ((0, 4), (3, 4), (3, None), (4, 5), (5, 9), (700, 2100), (large.last, None)):
+        assert list(store.entries(stream, after, upto)) == log[after:upto], (after, upto)
+    assert store.find(stream, "b") == log[3]
+    assert store.find(stream, "é7") == log[14]
+    assert store.find_many(stream, ["a", "d", "é0", "é999", "x"]) == {
+        "a": log[2], "d": log[5], "é0": log[7], "é999": log[1006]
+    }  # fmt: skip
+    assert store.times(stream, [2, 3, 5, 6, 7, 2000, 9999]) == {
+        seq: log[seq - 1].at for seq in (2, 3, 5, 6, 7, 2000)
+    }
+    assert sorted(store.arrival_ids(stream)) == sorted(["a", "b", "c", "d", *many])
+    assert store.about(stream, "b") == [told]
+    store.append([entry(stream, len(log) + 1)])
+
+
+@store_check
+def a_batch_that_is_refused_leaves_nothing(store: Store) -> None:
+    """Where an id has come before, alone or with others, or twice in it; or a number is not the next."""
+    stream = begun(store)
+    store.append([arrival(stream, 1, "Ann"), batch(stream, 2, ["Ben", "Eve"])])
+    for ids in (["Joe", "Ann"], ["Joe", "Eve"], ["Joe", "Joe"]):
+        with refusing(DuplicateId, "id: expected one that has not arrived in this stream"):
+            store.append([batch(stream, 4, ids)])
+    with refusing(DuplicateId, "id: expected one that has not arrived in this stream"):
+        store.append([arrival(stream, 4, "Ben")])
+    for seq in (1, 2, 3):
+        with refusing(SecondWriter, "which is taken"):
+            store.append([batch(stream, seq, ["Joe"])])
+        with refusing(SecondWriter, "which is taken"):
+            store.append([entry(stream, seq)])
+    with refusing(WrongEvent, "a gap"):
+        store.append([batch(stream, 5, ["Joe"])])
+    with refusing(WrongEvent, "a gap"):
+        store.append([batch(stream, 4, ["Joe", "Pat"]), entry(stream, 7)])
+    for bad in ([], [""], ["a\0b"], ["x" * 251], ["\ud800"]):
+        with refusing(InvalidInput, "expected"):
+            store.append([LogBatch(stream, 4, 0.0, "ann", bad, b"\x92\x90\x90")])
+    assert (store.last(stream), store.find(stream, "Joe")) == (3, None)
+    store.append([batch(stream, 4, ["Joe", "Pat"]), entry(stream, 6)])
+
+
+@store_check
+def one_arrival_of_a_batch_is_rewritten_alone(store: Store) -> None:
+    """The others stay as they are, are found, and still count once."""
+    stream = begun(store, 1)
+    some = batch(stream, 2, ["Ann", "Ben", "Eve"])
+    store.append([some])
+    first, ben, last = some.entries()
+    gone = LogEntry(stream, 3, 5.0, "boss", "Erased", None, b"")
+    with refusing(WrongEvent, "entry: expected one that is there, got number 5"):
+        store.rewrite(stream, [gone, entry(stream, 5)])
+    assert store.find(stream, "Ben") == ben
+    store.rewrite(stream, [gone])
+    store.compact()
+    assert list(store.entries(stream)) == [entry(stream, 1), first, gone, last]
+    assert store.find_many(stream, ["Ann", "Ben", "Eve"]) == {"Ann": first, "Eve": last}
+    assert sorted(store.arrival_ids(stream)) == ["Ann", "Eve"]
+    assert store.times(stream, [2, 3, 4]) == {2: first.at, 3: 5.0, 4: last.at}
+    with refusing(DuplicateId, "id: expected one that has not arrived in this stream"):
+        store.append([arrival(stream, 5, "Eve")])
+    store.append([batch(stream, 5, ["Ben"])])
 
 
 @store_check

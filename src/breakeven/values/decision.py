@@ -4,10 +4,13 @@ A reason is stored as a short code; the sentence is made only when somebody read
 `WORDING` is taken as the sentence itself, so a rule of your own can bring its own words.
 """
 
+import re
 from bisect import bisect_left, bisect_right
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from math import hypot, inf, isfinite, nan, sqrt
-from typing import Literal
+from operator import attrgetter
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -63,6 +66,10 @@ WORDING = {
 }
 """The sentence for every reason code; `Decision.why` fills in the numbers."""
 
+NUMBERS_OF = {
+    "mean": "prediction.mean", "uncertainty": "uncertainty", "threshold": "threshold", "worth": "worth"
+}  # fmt: skip
+FILLED_IN = re.compile(r"\{(" + "|".join(NUMBERS_OF) + r")\}")
 
 QUANTILE_LEVELS = (0.005, 0.025, 0.1, 0.16, 0.25, 0.5, 0.75, 0.84, 0.9, 0.975, 0.995)
 """Levels of the quantiles that a prediction carries; between them normal scores are interpolated."""
@@ -262,6 +269,18 @@ class Decision(Struct, frozen=True, gc=False):
 
     @property
     def _sentence(self) -> str:
+        pattern, numbers = _pattern(self.reason, self.cost)
+        if numbers is None:
+            return self._written_out
+        try:
+            sentence = pattern % numbers(self)
+        except TypeError:  # a worth that is not known
+            return self._written_out
+        return self._written_out if "e+" in sentence else sentence  # which `words` may write out
+
+    @property
+    def _written_out(self) -> str:
+        """The sentence of any reason, whatever is to be filled in."""
         sentence = WORDING.get(self.reason, self.reason)
         if "{" not in sentence and "}" not in sentence:
             return sentence
@@ -277,6 +296,21 @@ class Decision(Struct, frozen=True, gc=False):
             )
         except (LookupError, ValueError, AttributeError, TypeError):  # braces in a sentence of the user's own
             return sentence
+
+
+@lru_cache(maxsize=1024)
+def _pattern(reason: str, cost: float) -> tuple[str, Callable[[Decision], Any] | None]:
+    """The sentence of a reason of ours, ready for its numbers, and what takes those from a decision.
+
+    Nearly every decision has the reason and the cost of many others, and its sentence is asked for. Where
+    anything else than these numbers is to be filled in, there is nothing that takes them.
+    """
+    sentence = WORDING.get(reason, "").replace("{cost}", f"{cost:,.10g}").replace("%", "%%")
+    fields = FILLED_IN.findall(sentence)
+    pattern = FILLED_IN.sub("%.3g", sentence)
+    if len(fields) < 2 or "{" in pattern:  # one number would not be taken as a tuple
+        return reason, None
+    return pattern, attrgetter(*(NUMBERS_OF[field] for field in fields))
 
 
 def words(number: float) -> str:

@@ -22,6 +22,7 @@ from breakeven.service.handlers.arrival_handlers import prediction_answer, row_o
 from breakeven.service.live_stream import LiveStream
 from breakeven.store import LogEntry
 from breakeven.store.export import time_of
+from breakeven.store.port import Appended
 from breakeven.values import Decision, Prediction
 from breakeven.wire.requests import (
     LabelAnswer,
@@ -238,7 +239,7 @@ def label_of(columns: Columns | None, y: Any, *, sure: bool = False) -> float:
     return float(y) if isinstance(y, bool) else y
 
 
-def label_answer(entry: Entry, late: bool, prediction: Prediction, entries: list[LogEntry]) -> LabelAnswer:
+def label_answer(entry: Entry, late: bool, prediction: Prediction, entries: list[Appended]) -> LabelAnswer:
     """What is answered to a label."""
     decision = entry.decision
     return LabelAnswer(
