@@ -153,16 +153,15 @@ class State:
 
     def announce(self, *events: Event) -> None:
         """The changes are complete: tell all listeners, whichever of them fail."""
-        failures = list[tuple[Event, BaseException]]()
         try:
             self.phase = ANNOUNCING
             listeners = tuple(self.listeners)
-            for event in events:
-                for one in listeners:
-                    try:
-                        one(event)
-                    except BaseException as error:
-                        failures.append((event, error))
+            failures = [
+                (event, error)
+                for event in events
+                for one in listeners
+                if (error := _failure(one, event)) is not None
+            ]
             self.phase = WHOLE
         except BaseException:
             self.phase = CHANGING
@@ -400,6 +399,15 @@ class State:
         if self.rule.reservoir and not rule.reservoir:
             self.belief.watch(0)
         self.take_rule(rule, auditing)
+
+
+def _failure(listener: Listener, event: Event) -> BaseException | None:
+    """Tell a listener, and return what it raised; in a function of its own, an interrupt is never lost."""
+    try:
+        listener(event)
+    except BaseException as error:
+        return error
+    return None
 
 
 def _checked_range(limits: Any) -> tuple[float, float]:
