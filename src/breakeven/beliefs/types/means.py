@@ -259,10 +259,11 @@ class TypeMeans(TypeBelief):
         They are written out here as soon as anybody asks for a tally.
         """
         labels, more = self._labels, told > self._labels.told
+        if labels.elsewhere is None:
+            labels.tallies = self._tallies = Unwritten(self.write_out)
         labels.elsewhere, labels.asked, labels.told = types, asked, told
         if census is not None:
             labels.census = census
-        labels.tallies = self._tallies = Unwritten(self.write_out)
         self._note_spread()
         if more and self.across.unknown:
             self.across.guess()

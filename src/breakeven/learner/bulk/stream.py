@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import astuple
 
 from breakeven.beliefs import SeparateTypes, TypeMeans
-from breakeven.beliefs.types.tallies import Census, Settled
+from breakeven.beliefs.types.tallies import Census, Settled, Tally
 from breakeven.beliefs.types.weighing import TypePrior
 from breakeven.errors.expect import Array
 from breakeven.learner.book import Entry
@@ -202,7 +202,7 @@ class RestingArrays:
         if rounds is not None and run.types_met > TYPES_A_ROUND * rounds:
             return None
         if self._noted:
-            run.take_changed(self._changed)
+            run.take_changed(list(self._changed))
         return run
 
 
@@ -261,7 +261,8 @@ class LentTypes:
         """The types that came, or whose labels were told, since they were written out; new ones last."""
         arrivals, told, known = self.types.arrivals, self.types.told, len(self._arrivals)
         came = np.flatnonzero((arrivals[:known] != self._arrivals) | (told[:known] != self._told))
-        came = np.append(came, np.arange(known, len(arrivals)))
+        if known < len(arrivals):
+            came = np.append(came, np.arange(known, len(arrivals)))
         names = map(self._names.__getitem__, came.tolist())
         return rows_of(names, self.types.at(came))
 
@@ -311,20 +312,23 @@ class RunningStream:
         self._spreads.reach(self._labels)
         self.judge.begin(self._state.rounds + 1, len(points), prices)
 
-    def take_changed(self, points: Iterable[Any]) -> None:
+    def take_changed(self, points: Sequence[Any]) -> None:
         """Labels of these types have changed, and with them what is believed of all, where that is learnt."""
-        met = [(code, one) for one in points if (code := self.coding.code_of(one)) is not None]
-        if met:
-            codes = [code for code, _ in met]
-            tallies = self._belief.tallies([one for _, one in met])
-            assert tallies is not None  # as a label of each changed
-            now = TypeArrays.of(tallies, self.types.parts.shape[1])
-            if now.parts.shape[1] > self.types.parts.shape[1]:
-                self.types = self._lent.types = self.types.with_room(now.parts.shape[1])
-            for column, values in zip(self.types, now, strict=True):
-                column[codes] = values
+        for point, tally in zip(points, self._belief.tallies(points) or (), strict=True):
+            if (code := self.coding.code_of(point)) is not None:
+                self._take(code, tally)
         if self._belief.across.learns:
             self._lent.predict(self._belief.across.prior)
+
+    def _take(self, code: int, tally: Tally) -> None:
+        """What is known of this type is so now."""
+        parts, room = tally.sum.parts, self.types.parts.shape[1]
+        if len(parts) > room:
+            self.types = self._lent.types = self.types.with_room(len(parts))
+            room = len(parts)
+        _, asked, told, mean, sums = self.types
+        asked[code], told[code], mean[code] = tally.asked, tally.told, tally.prediction.mean
+        sums[code] = (*parts, *(0.0,) * (room - len(parts)))
 
     @property
     def types_met(self) -> int:
