@@ -28,10 +28,12 @@ from breakeven.store.schema import NO_LEARNERS_KIND
 NO_END = 2**62  # more than any number of an entry
 NUMBERS_A_PAGE = 1000
 IDS_AT_ONCE = 500  # in one statement
+FEW = 3  # ids that are added faster one by one
 ENTRY_FIELDS = "stream, seq, at, by, kind, id, body"
 READ_FIELDS = "e.stream, e.seq, e.at, e.by, e.kind, e.id, e.body, e.upto"
 FOUND_BY_ID = f"SELECT {READ_FIELDS} FROM arrived a JOIN entry e ON e.stream = a.stream AND e.seq = a.entry"
 ADDED_BATCH = "INSERT INTO entry VALUES (?, ?, ?, ?, 'Arrived', NULL, ?, ?)"
+ADDED_ID = "INSERT INTO arrived VALUES (?, ?, ?)"
 ADDED_IDS = (
     "INSERT INTO arrived SELECT stream, id, seq FROM entry WHERE stream = ? AND seq >= ? AND seq <= ? "
     "AND kind = 'Arrived' AND id IS NOT NULL"
@@ -77,7 +79,12 @@ class SqlLog(SqlAccess):
                 fields = batch.stream, batch.seq, batch.at, batch.by, batch.body, batch.last
                 self._run(connection, ADDED_BATCH, *fields)
                 self._insert_ids(connection, batch)
-        for stream in {one.stream for one in single if one.kind == ARRIVAL}:
+        arrivals = [one for one in single if one.kind == ARRIVAL and one.id is not None]
+        if len(arrivals) <= FEW:
+            for one in arrivals:
+                self._run(connection, ADDED_ID, one.stream, one.id, one.seq)
+            return
+        for stream in {one.stream for one in arrivals}:
             self._run(connection, ADDED_IDS, stream, lasts[stream] + 1, NO_END)
 
     def _last_of(self, connection: Any, stream: int) -> int:

@@ -180,31 +180,30 @@ def again(learner: Learner, entry: LogEntry, point: Any, cost: Any, force: bool 
 
 def decision_answer(decision: Decision, entry: int | None, *, repeated: bool = False) -> DecisionAnswer:
     """A decision as it is answered."""
+    one, predicted = decision, decision.prediction
     return DecisionAnswer(
-        decision.id,
-        decision.wants_label,
-        prediction_answer(decision.prediction),
-        decision.uncertainty,
-        decision.threshold,
-        decision.worth,
-        decision.cost,
-        decision.propensity,
-        decision.reason,
-        decision.why,
-        decision.round,
-        decision.by,
+        one.id,
+        one.wants_label,
+        PredictionAnswer(predicted.mean, predicted.std, predicted.noise_std, predicted.probability),
+        one.uncertainty,
+        one.threshold,
+        one.worth,
+        one.cost,
+        one.propensity,
+        one.reason,
+        one.why,
+        one.round,
+        one.by,
         entry,
-        decision.labeller,
-        decision.exact,
-        decision.ambiguous,
+        one.labeller,
+        one.exact,
+        one.ambiguous,
         repeated,
     )
 
 
-def prediction_answer(prediction: Prediction, *, intervals: bool = False) -> PredictionAnswer:
-    """A prediction as it is answered."""
-    if not intervals:
-        return PredictionAnswer(prediction.mean, prediction.std, prediction.noise_std, prediction.probability)
+def prediction_answer(prediction: Prediction) -> PredictionAnswer:
+    """A prediction as it is answered, with intervals."""
     return PredictionAnswer(
         prediction.mean,
         prediction.std,
@@ -226,7 +225,7 @@ async def predict(call: Call) -> PredictionsAnswer:
         return now.learner.predict_many(points) if points else []
 
     found, as_of = await call.live.look("predict", work, len(rows))
-    return PredictionsAnswer([prediction_answer(one, intervals=True) for one in found], as_of)
+    return PredictionsAnswer([prediction_answer(one) for one in found], as_of)
 
 
 def _too_many(what: str, came: int) -> TooLarge:

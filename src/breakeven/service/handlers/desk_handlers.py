@@ -97,7 +97,7 @@ def request_of(live: LiveStream, now: Folded, one: OpenRequest, *, seen: bool) -
 
 def revealed(decision: Decision) -> Revealed:
     """What was thought when the label was asked for."""
-    prediction = prediction_answer(decision.prediction, intervals=True)
+    prediction = prediction_answer(decision.prediction)
     return Revealed(prediction, decision.reason, decision.why, decision.worth)
 
 
@@ -246,7 +246,7 @@ def label_answer(entry: Entry, late: bool, prediction: Prediction, entries: list
         entry.id,
         entry.y if entry.y is not None else float("nan"),
         entry.cost if entry.paid else 0.0,
-        prediction_answer(prediction, intervals=True),
+        prediction_answer(prediction),
         entries[0].seq if entries else None,
         None if decision is None else revealed(decision),
         late,
