@@ -273,22 +273,22 @@ def _many_types(sizes: Sizes) -> Iterator[Result]:
         ours, ids, ys = given
         ours.tell_many(ids, ys)
 
-    def begun(count: int) -> Learner:
+    def begun(passed: int) -> Learner:
         ours = learner()
-        for xs in batches[:count]:
+        for xs in batches[:passed]:
             tell(asked(ours, xs))
         return ours
 
-    def awaiting(count: int) -> tuple[Learner, list[str], list[float]]:
-        return asked(begun(count), batches[count])
+    def awaiting(passed: int) -> tuple[Learner, list[str], list[float]]:
+        return asked(begun(passed), batches[passed])
 
     def decide(ours: Learner) -> None:
         ours.decide_many(batches[ours.rounds // sizes.batch])
 
-    for name, count in (("the first batch", 0), ("the fifth batch", 4)):
+    for name, passed in (("the first batch", 0), ("the fifth batch", 4)):
         tasks = (
-            Task(decide, sizes.batch, partial(begun, count)),
-            Task(tell, sizes.batch, partial(awaiting, count)),
+            Task(decide, sizes.batch, partial(begun, passed)),
+            Task(tell, sizes.batch, partial(awaiting, passed)),
         )
         deciding, telling = side_by_side(*tasks, repeats=sizes.repeats)
         rate = 1 / (deciding.median + telling.median)
