@@ -14,7 +14,7 @@ from breakeven import wire
 from breakeven.errors import BreakevenError, InvalidInput, SnapshotError, UnknownId, expect
 from breakeven.learner import Learner
 from breakeven.store import LogEntry, Store, StoredSnapshot, StoredStream, StoreError
-from breakeven.store.port import mark_of
+from breakeven.store.port import ARRIVAL, mark_of
 from breakeven.values import AnyEvent, Arrived, Created, Erased
 
 logger = logging.getLogger(__name__)
@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 EVENT_KINDS = frozenset(kind.__name__ for kind in get_args(AnyEvent))
 EMPTIED = "Emptied"  # the kind of an entry that was no event of a learner, and was erased
 FINDINGS_SHOWN = 20  # of a damaged stream
+FOUND_AT_ONCE = 500  # ids that a check looks for at a time
 
 DoneOf = Callable[[int, int], object]
 """Told how many entries are done, and of how many."""
@@ -139,15 +140,23 @@ def _restored(stream: StoredStream, kept: StoredSnapshot, own: dict[str, Any]) -
 def check_stream(
     store: Store, stream: StoredStream, progress: DoneOf | None = None, **own: Any
 ) -> StreamReport:
-    """Fold a stream from its first entry on, and compare with each of its snapshots, to the bit."""
+    """Fold a stream from its first entry on, and compare with each of its snapshots, to the bit.
+
+    Every arrival must be found by its id, too: that is how an id counts once.
+    """
     whole, marks = store.last(stream.number), store.snapshot_numbers(stream.number)
-    wrong, learner, done = list[str](), None, 0
+    wrong, learner, done, arrived = list[str](), None, 0, dict[str, int]()
     try:
         for entry in store.entries(stream.number):
             done += 1
             if entry.seq != done:
                 raise Damage(f"entry: expected number {done}, got {entry.seq}: a gap")
             learner = _next(learner, entry, own)
+            if entry.kind == ARRIVAL and entry.id is not None:
+                arrived[entry.id] = entry.seq
+            if len(arrived) == FOUND_AT_ONCE or done == whole:
+                wrong += _not_found(store, stream.number, arrived)
+                arrived.clear()
             if entry.seq in marks:
                 wrong += _compared(store, stream.number, entry.seq, learner, own)
             if progress is not None and done % 100 == 0:
@@ -156,6 +165,13 @@ def check_stream(
         wrong.append(f"cannot be folded beyond entry {max(done - 1, 0)}: {error}")
     rounds = 0 if learner is None else learner.rounds
     return StreamReport(stream.name, whole, rounds, len(marks), tuple(wrong[:FINDINGS_SHOWN]))
+
+
+def _not_found(store: Store, stream: int, arrived: dict[str, int]) -> list[str]:
+    """What is wrong with finding these ids, whose arrivals have these numbers."""
+    found = store.find_many(stream, arrived)
+    lost = [id for id, seq in arrived.items() if id not in found or found[id].seq != seq]
+    return [f"the arrival {expect.shown(id)}, entry {arrived[id]}, is not found by its id" for id in lost]
 
 
 def _next(learner: Learner | None, entry: LogEntry, own: dict[str, Any]) -> Learner | None:

@@ -78,6 +78,22 @@ def test_a_snapshot_that_cannot_be_read_is_left_aside(caplog):
     assert "stream 'clinic': the snapshot after entry 2 cannot be read" in caplog.text
 
 
+def test_a_check_finds_an_arrival_that_its_id_does_not_lead_to(tmp_path):
+    store, live = SqliteStore(tmp_path / "clinic.db", "create"), surgery()
+    stream = recorded_in(store, live)
+    for id in ("Ann", "Ben", "Eve"):
+        live.decide("flu", id=id)
+    assert check_stream(store, stream).wrong == ()
+    with store._transaction() as connection:
+        connection.execute("DELETE FROM arrived WHERE id = 'Ben'")
+        connection.execute("UPDATE arrived SET entry = 2 WHERE id = 'Eve'")
+    assert check_stream(store, stream).wrong == (
+        "the arrival 'Ben', entry 3, is not found by its id",
+        "the arrival 'Eve', entry 4, is not found by its id",
+    )
+    store.close()
+
+
 def test_classes_of_your_own_are_named():
     class Mine(Threshold):
         """A rule that breakeven does not know."""

@@ -254,3 +254,27 @@ def test_a_short_stream_does_not_load_the_compiled_loops(monkeypatch):
     monkeypatch.setattr(stream, "SHORTEST", 61)
     monkeypatch.setattr(stream, "loops", None)
     assert not bulk.pays(types().state, 60)
+
+
+def test_compiled_loops_are_kept_as_long_as_no_source_changes(tmp_path):
+    """Numba looks at the file of a function alone, and would go on with old code of another in it."""
+    pytest.importorskip("numba")
+    from breakeven.learner.bulk import loops, worth_loop
+    from breakeven.learner.fleet import indexed_columns, passing
+
+    made = {id(one): one for room in (loops, worth_loop, indexed_columns, passing) for one in _compiled(room)}
+    assert len(made) > 10
+    assert {one._cache._cache_file._source_stamp for one in made.values()} == {
+        loops.source_stamp(*loops.SOURCES)
+    }
+    (tmp_path / "rates.py").write_text("RATE = 1\n")
+    before = loops.source_stamp.__wrapped__(tmp_path)
+    assert loops.source_stamp.__wrapped__(tmp_path) == before
+    (tmp_path / "rates.py").write_text("RATE = 10\n")
+    assert loops.source_stamp.__wrapped__(tmp_path) != before
+
+
+def _compiled(room):
+    from numba.core.dispatcher import Dispatcher
+
+    return [one for one in vars(room).values() if isinstance(one, Dispatcher)]

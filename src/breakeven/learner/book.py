@@ -300,14 +300,17 @@ class Book:
 
     def pass_by(self, id: str, passed: PassedBy) -> None:
         """An arrival was not asked about; the oldest that is settled is forgotten when there are too many."""
-        settled = self._settled
+        settled, order = self._settled, self._order
         settled[id] = passed
-        self._order.append(id)
+        order.append(id)
         if len(settled) > self.keep:
-            single = type(self._order[0]) is str
-            oldest = None if self._moved or not single else settled.pop(self._order.popleft())  # type: ignore[arg-type]
-            if type(oldest) is not tuple:
-                self._forget_oldest(oldest)
+            if self._moved or type(oldest := order[0]) is not str:
+                self._forget_oldest()
+            else:
+                order.popleft()
+                forgotten = settled.pop(oldest)
+                if type(forgotten) is not tuple:
+                    self._release(forgotten)
 
     def pass_many(self, ids: "NewIds", rows: PassedRows) -> None:
         """Arrivals with these ids were not asked about; all but the last to remember may be left out."""
@@ -351,15 +354,13 @@ class Book:
         if len(self._settled) > self.keep:
             self._forget_oldest()
 
-    def _forget_oldest(self, oldest: Entry | PassedBy | PassedBatch | None = None) -> None:
-        """Forget the entry settled longest ago. One that is given was removed already: only release it."""
-        if oldest is None:
-            while (id := self._next_oldest()) in self._moved:
-                self._moved[id] -= 1
-                if not self._moved[id]:
-                    del self._moved[id]
-            oldest = self._settled.pop(id)
-        self._release(oldest)
+    def _forget_oldest(self) -> None:
+        """Forget the entry settled longest ago."""
+        while (id := self._next_oldest()) in self._moved:
+            self._moved[id] -= 1
+            if not self._moved[id]:
+                del self._moved[id]
+        self._release(self._settled.pop(id))
 
     def _release(self, oldest: Entry | PassedBy | PassedBatch) -> None:
         """Free what belongs to an entry that was forgotten."""
@@ -435,11 +436,6 @@ class Book:
         for entry, y in zip(entries, ys, strict=True):
             entry.y, entry.labeller = y, None
             del self.awaited[entry.id]
-            self.settle(entry)
-
-    def settle_many(self, entries: list[Entry]) -> None:
-        """Nothing is awaited of these entries; all but the last that can be remembered may be left out."""
-        for entry in entries[-self.keep or len(entries) :]:
             self.settle(entry)
 
     def buy_many(self, count: int, cost: float) -> None:

@@ -22,12 +22,13 @@ def decide(
 ) -> Decision:
     """Decide on an arrival at which the belief was just looked, count it and tell the listeners."""
     by: By = "rule"
-    round, book = state.rounds + 1, state.book
+    round, checkable = state.rounds + 1, state.checkable
+    numbered = id is None and round >= state.book.next_number  # as almost always: the id is the round
     if force is None and not (state.warmup.wanted and state.warmup.open):
-        view.round, view.price, view.draw = round, quote.price, state.draws
+        view.round, view.price = round, quote.price
         if state.rule_sees_all:
             _show(state, view, quote)
-        if state.checkable is not None:
+        if checkable is not None:
             view.evidence, view.level = state.evidence, state.errors.level
         verdict = state.rule.decide(view)
         if not state.rule_is_ours:
@@ -39,18 +40,13 @@ def decide(
         verdict, by = _of_person(force, forbidden, labeller), "person"
     if verdict.labeller is not None:
         quote = quote.of(verdict.labeller)
-    wants_label, reason, propensity, worth = (
-        verdict.wants_label,
-        verdict.reason,
-        verdict.propensity,
-        verdict.worth,
-    )
+    wants_label, reason, propensity = verdict.wants_label, verdict.reason, verdict.propensity
     if propensity is None:
         propensity = 1.0 if wants_label else 0.0
-    now, stretch = verdict.worth_now, view.stretch
+    worth, now, stretch = verdict.worth, verdict.worth_now, view.stretch
     exact = stretch == 1.0
     decision = Decision(
-        id or (str(round) if round >= book.next_number else book.automatic_id(round)),
+        str(round) if numbered else id or state.book.automatic_id(round),
         wants_label,
         view.prediction if state.answers_within is None else state.answer(view.prediction),
         view.uncertainty,
@@ -66,7 +62,7 @@ def decide(
         by,
         round,
         quote.offers,
-        None if state.checkable is None else state.trust.doubt,
+        None if checkable is None else state.trust.doubt,
         None if now is None else now * state.costs.error_cost,
         verdict.scarcity,
     )
@@ -78,8 +74,8 @@ def decide(
             state.belief.look(point).prediction
         ).mean  # looked at alone: a batch gives the same bits
     state.phase = CHANGING
-    if id is not None or book.next_number > round:
-        book.note_id(decision.id, round)
+    if not numbered:
+        state.book.note_id(decision.id, round)
     state.arrive(decision, point, view, quote.given, predicted)
     if state.listeners:
         plain = state.belief.plain(point)
@@ -127,14 +123,14 @@ def _of_warmup(forbidden: str | None, labeller: str | None) -> Verdict:
 
 def _limits(state: State, view: View, quote: Quote) -> tuple[str | None, str | None]:
     """The reason why the rule's limits forbid this label, or None; and who is asked if they do not."""
-    view.round, view.price, view.draw = state.rounds + 1, quote.price, state.draws
+    view.round, view.price = state.rounds + 1, quote.price
     _show(state, view, quote)
     forbidden = state.rule.forbids(view)
     return forbidden, None if forbidden is not None else best_offer(state.rule.offers(view)).labeller
 
 
 def _show(state: State, view: View, quote: Quote) -> None:
-    view.offers, view.cost = quote.offers, quote.cost
+    view.offers, view.cost, view.draw = quote.offers, quote.cost, state.draws
     view.spent, view.awaited = state.book.spend.value, len(state.book.awaited)
 
 

@@ -92,6 +92,7 @@ class State:
     def take_belief(self, belief: Belief) -> None:
         """Go on with this belief; `label` checks labels, as it wants them if it is `Choosy`."""
         self.belief = belief
+        self.recognised = belief if isinstance(belief, Recognised) else None
         self.label: Callable[[str, Any], float] = getattr(belief, "label", expect.finite)
         self.book.releases = (belief.release, *self.book.releases[1:])  # the first is the belief's
         if self.checkable is not None:
@@ -99,8 +100,8 @@ class State:
 
     def _settle(self) -> None:
         """Go on with the belief for numbers alone, once labels are known to be numbers."""
-        if isinstance(self.belief, Recognised) and self.belief.settled:
-            self.take_belief(self.belief.numbers)
+        if self.recognised is not None and self.recognised.settled:
+            self.take_belief(self.recognised.numbers)
 
     def take_rule(self, rule: Rule, auditing: Auditing | None) -> None:
         """Go on with this rule and its audit."""
@@ -109,7 +110,8 @@ class State:
         self.rule_is_ours = all(type(one) in RULES for one in layers)
         self.rule_observes = type(rule).observe is not Rule.observe
         self.rule_follows = self.rule_observes or auditing is not None
-        self.rule_sees_all = not (self.rule_is_ours and len(layers) == 1) or bool(self.costs.labellers)
+        alone = self.rule_is_ours and len(layers) == 1 and not rule.draws
+        self.rule_sees_all = not alone or bool(self.costs.labellers)
         forgotten = self.belief.release  # no method of ours: a state in a circle is freed late
         trails = () if auditing is None else (auditing.trail.release,)
         self.book.releases = (forgotten, self.trust.release, *trails)
@@ -188,8 +190,8 @@ class State:
     ) -> None:
         """A point came and was decided on."""
         self.rounds = decision.round
-        self.number += 1
-        key = self.earlier + self.number
+        self.number = number = self.number + 1
+        key = self.earlier + number if self.earlier else number
         self.belief.arrive(point, view)
         if decision.wants_label:
             self._buy(Entry(decision.id, key, point, decision, given), decision, view)
@@ -209,7 +211,8 @@ class State:
 
     def _buy(self, entry: Entry, decision: Decision, view: View | None) -> None:
         entry.warmup = self.warmup.ask()
-        self.belief.ask(entry.key, entry.x, view, **self.costs.noise_of(decision.labeller))
+        noise = {} if decision.labeller is None else self.costs.noise_of(decision.labeller)
+        self.belief.ask(entry.key, entry.x, view, **noise)
         self.book.ask(entry, decision.cost)
         self.rule.bought(decision.round, decision.cost, audited=decision.reason == "audited")
 
@@ -238,7 +241,7 @@ class State:
             self.resting.note((entry.x,), self.number)
         if rank is not None:
             self.trust.enter(entry.key, rank)
-        noise = self.costs.noise_of(labeller)
+        noise = {} if labeller is None else self.costs.noise_of(labeller)
         awaited = entry.id in self.book.awaited
         if awaited:
             if noise and labeller == entry.asked_of:
@@ -247,13 +250,14 @@ class State:
         else:
             age = self.rounds - entry.round if entry.decision is not None else 0
             prediction = self.belief.learn(entry.x, y, entry.key, age=age, **noise)
-        self._settle()
+        if self.recognised is not None:
+            self._settle()
         if awaited and entry.warmup:
             self.warmup.tell()
         if self.auditing is not None:
             self.auditing.tell(entry.key, y, noise.get("noise_std"))
         self.book.tell(entry, y, labeller)  # at the end: it may forget the label at once
-        return self.answer(prediction)
+        return prediction if self.answers_within is None else self.answer(prediction)
 
     def rank(self, entry: Entry, y: float, labeller: str | None) -> float | None:
         """Where a label, about to be told, lies among all that the belief thinks possible, if it is a test.

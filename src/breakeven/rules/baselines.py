@@ -7,7 +7,7 @@ at the price.
 """
 
 from math import isinf, nan
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -41,6 +41,8 @@ class RandomSelect(Rule):
     >>> RandomSelect(probability=0.1)
     RandomSelect(probability=0.1)
     """
+
+    draws: ClassVar[bool] = True
 
     probability: float = 0.5
 

@@ -28,6 +28,9 @@ class Rule(msgspec.Struct):
     reads_prediction: ClassVar[bool] = False
     """Whether answers depend on predictions, or on what is awaited: only then can a late label change one."""
 
+    draws: ClassVar[bool] = False
+    """Whether it draws random numbers, where it is one of ours and stands alone."""
+
     def decide(self, view: View) -> Verdict:
         """Whether this arrival's label is worth its price."""
         raise NotImplementedError

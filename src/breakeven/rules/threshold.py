@@ -24,6 +24,14 @@ def threshold_reason(wanted: bool, first: bool, sure_prior: bool, untold: bool) 
     return "on_their_way" if untold else "sure"
 
 
+# looked up by the loop, which is too quick for a call: [first], and [sure_prior][untold]
+_WANTED = tuple(threshold_reason(True, first, False, False) for first in (False, True))
+_DECLINED = tuple(
+    tuple(threshold_reason(False, False, sure_prior, untold) for untold in (False, True))
+    for sure_prior in (False, True)
+)
+
+
 class Threshold(Rule):
     """Label iff the uncertainty exceeds scale · unit · (price / label_scale / clock) ** exponent.
 
@@ -43,17 +51,16 @@ class Threshold(Rule):
 
     def decide(self, view: View) -> Verdict:
         """Algorithm 1, line 4, and Algorithm 2, line 2."""
-        traits, clock, labels = view.traits, view.arrivals, view.labels
+        traits, arrivals = view.traits, view.arrivals
         if not traits.noise_known and (waiting := while_noise_is_unknown(view)) is not None:
             return waiting
-        of_types = clock is not None
-        if clock is None or self.clock == "stream":
-            clock = view.round
+        clock = view.round if arrivals is None or self.clock == "stream" else arrivals
         price = view.price / traits.label_scale
         limit = threshold(price, clock, traits.exponent, traits.unit, self.scale)
-        wanted, from_start = view.uncertainty > limit, traits.prior_std <= limit
-        first, untold = of_types and labels == 0, of_types and view.prediction.std == inf
-        return Verdict(wanted, limit, threshold_reason(wanted, first, from_start, untold))
+        if view.uncertainty > limit:
+            return Verdict(True, limit, _WANTED[arrivals is not None and view.labels == 0])
+        untold = arrivals is not None and view.prediction.std == inf
+        return Verdict(False, limit, _DECLINED[traits.prior_std <= limit][untold])
 
     def flips_at(self, decision: Decision, traits: Traits) -> float | None:
         """Where the threshold, which grows as cost ** exponent, meets the uncertainty of this decision."""

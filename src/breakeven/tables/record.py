@@ -10,6 +10,7 @@ streams of types are decided on by compiled loops, whose answers become rows her
 import shutil
 import tempfile
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ class Record:
         self._cases, self._level = cases, level
         self._parts: list[pl.LazyFrame] = []
         self._rows = 0
-        self._fresh: list[tuple[Any, ...]] = []
+        self._fresh: list[tuple[Decision, bool, float | None, float | None]] = []
         self._folder: Path | None = None
 
     def add(self, one: Decision, *, known: bool, flips_at: float | None, answer: float | None = None) -> None:
@@ -71,18 +72,7 @@ class Record:
         """
         if len(self._fresh) >= KEPT_AS_OBJECTS:
             self._flush()
-        prediction = one.prediction
-        spread: tuple[float | None, ...] = (None,) * 4
-        if known:
-            score = prediction.normal_score(float(self._cases.labels[self._rows + len(self._fresh)]))
-            spread = (prediction.std, prediction.noise_std, score, one.uncertainty)
-        self._fresh.append(
-            (
-                one.wants_label, prediction.mean, prediction.probability, *spread, one.threshold, one.cost,
-                one.propensity, one.reason, one.exact, one.ambiguous, one.stretch, one.labeller, one.worth,
-                one.worth_now, flips_at, one.by, one.round, answer,
-            )
-        )  # fmt: skip
+        self._fresh.append((one, known, flips_at, answer))
 
     def add_many(self, part: pl.DataFrame) -> None:
         """Many decisions at once."""
@@ -91,7 +81,9 @@ class Record:
 
     def _flush(self) -> None:
         if self._fresh:
-            self._keep(pl.DataFrame(self._fresh, schema=DECIDED, orient="row"))
+            labels = self._cases.labels[self._rows : self._rows + len(self._fresh)].tolist()
+            made, known, flips, answers = zip(*self._fresh, strict=True)
+            self._keep(_columns(made, known, flips, answers, labels))
         self._fresh = []
 
     def _keep(self, part: pl.DataFrame) -> None:
@@ -130,6 +122,32 @@ class Record:
             own: dict[str, Any] = {"label": pl.Float64, "error": pl.Float64}
             return pl.LazyFrame(schema={"id": pl.UInt32, "row": pl.UInt32, **DECIDED, **own})
         return pl.concat(self._parts)
+
+
+def _columns(
+    made: Sequence[Decision],
+    known: Sequence[bool],
+    flips: Sequence[float | None],
+    answers: Sequence[float | None],
+    labels: Sequence[float],
+) -> pl.DataFrame:
+    """Decisions, what was noted beside them, and how far out their labels lie where a spread was known."""
+    believed = [one.prediction if yes else None for one, yes in zip(made, known, strict=True)]
+    columns = {
+        "wants_label": [one.wants_label for one in made],
+        "prediction": [one.prediction.mean for one in made],
+        "probability": [one.prediction.probability for one in made],
+        "std": [None if one is None else one.std for one in believed],
+        "noise_std": [None if one is None else one.noise_std for one in believed],
+        "normal_score": [
+            None if one is None else one.normal_score(y) for one, y in zip(believed, labels, strict=True)
+        ],
+        "uncertainty": [one.uncertainty if yes else None for one, yes in zip(made, known, strict=True)],
+        "flips_at": flips,
+        "answer": answers,
+    }
+    rest = {name: [getattr(one, name) for one in made] for name in DECIDED if name not in columns}
+    return pl.DataFrame(columns | rest, schema_overrides=DECIDED).select(*DECIDED)
 
 
 def flips_at(learner: Learner, decision: Decision) -> float | None:

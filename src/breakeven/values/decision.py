@@ -6,9 +6,11 @@ A reason is stored as a short code; the sentence is made only when somebody read
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from functools import cache, lru_cache
 from math import hypot, inf, isfinite, nan, sqrt
-from typing import Literal
+from operator import attrgetter
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -64,9 +66,10 @@ WORDING = {
 }
 """The sentence for every reason code; `Decision.why` fills in the numbers."""
 
-NUMBERS_FILLED_IN = ("mean", "uncertainty", "threshold", "worth")
-WORTH = NUMBERS_FILLED_IN.index("worth")
-FILLED_IN = re.compile(r"\{(" + "|".join(NUMBERS_FILLED_IN) + r")\}")
+NUMBERS_OF = {
+    "mean": "prediction.mean", "uncertainty": "uncertainty", "threshold": "threshold", "worth": "worth"
+}  # fmt: skip
+FILLED_IN = re.compile(r"\{(" + "|".join(NUMBERS_OF) + r")\}")
 
 QUANTILE_LEVELS = (0.005, 0.025, 0.1, 0.16, 0.25, 0.5, 0.75, 0.84, 0.9, 0.975, 0.995)
 """Levels of the quantiles that a prediction carries; between them normal scores are interpolated."""
@@ -266,13 +269,14 @@ class Decision(Struct, frozen=True, gc=False):
 
     @property
     def _sentence(self) -> str:
-        cost, mean, uncertainty, worth = self.cost, self.prediction.mean, self.uncertainty, self.worth
-        threshold = self.threshold
-        if cost and mean and uncertainty and threshold and worth != 0.0:  # -0 is worded otherwise than 0
-            sentence = _sentence_of(self.reason, cost, mean, uncertainty, threshold, worth)
-            if sentence is not None:
-                return sentence
-        return self._written_out
+        pattern, numbers = _pattern(self.reason, self.cost)
+        if numbers is None:
+            return self._written_out
+        try:
+            sentence = pattern % numbers(self)
+        except TypeError:  # a worth that is not known
+            return self._written_out
+        return self._written_out if "e+" in sentence else sentence  # which `words` may write out
 
     @property
     def _written_out(self) -> str:
@@ -294,29 +298,19 @@ class Decision(Struct, frozen=True, gc=False):
             return sentence
 
 
-@lru_cache(maxsize=4096)
-def _sentence_of(
-    reason: str, cost: float, mean: float, uncertainty: float, threshold: float, worth: float | None
-) -> str | None:
-    """The sentence of a reason of ours, which many decisions on a type share; None where it takes more words.
-
-    A number that `words` writes out is one, and so are numbers that are not among these.
-    """
-    pattern, places = _pattern(reason, cost)
-    if pattern is None or (worth is None and WORTH in places):
-        return None
-    numbers = mean, uncertainty, threshold, worth
-    sentence = pattern % tuple(numbers[place] for place in places)
-    return None if "e+" in sentence else sentence
-
-
 @lru_cache(maxsize=1024)
-def _pattern(reason: str, cost: float) -> tuple[str | None, tuple[int, ...]]:
-    """The sentence of a reason of ours, ready for its numbers, and which they are; or None."""
-    sentence = WORDING.get(reason, "{").replace("{cost}", f"{cost:,.10g}").replace("%", "%%")
+def _pattern(reason: str, cost: float) -> tuple[str, Callable[[Decision], Any] | None]:
+    """The sentence of a reason of ours, ready for its numbers, and what takes those from a decision.
+
+    Nearly every decision has the reason and the cost of many others, and its sentence is asked for. Where
+    anything else is to be filled in, there is nothing that takes it.
+    """
+    sentence = WORDING.get(reason, "").replace("{cost}", f"{cost:,.10g}").replace("%", "%%")
+    fields = FILLED_IN.findall(sentence)
     pattern = FILLED_IN.sub("%.3g", sentence)
-    places = tuple(map(NUMBERS_FILLED_IN.index, FILLED_IN.findall(sentence)))
-    return (None, ()) if "{" in pattern else (pattern, places)
+    if not fields or not cost or "{" in pattern:  # a cost of -0 is written otherwise than one of 0
+        return reason, None
+    return pattern, attrgetter(*(NUMBERS_OF[field] for field in fields))
 
 
 def words(number: float) -> str:

@@ -25,9 +25,11 @@ class ExactSum(Struct, frozen=True, gc=False):
 
     def plus(self, number: float) -> "ExactSum":
         """Add a number, exactly."""
-        before, after = self.value, self.value + number
-        if len(self.parts) == 1 and after - before == number and after - number == before and after:
-            return ExactSum((after,))  # the larger of two was taken off exactly: nothing is missing
+        if len(self.parts) == 1:
+            (before,) = self.parts
+            after = before + number
+            if after - before == number and after - number == before and after:
+                return ExactSum((after,))  # the larger of two was taken off exactly: nothing is missing
         parts, rest = [], (*self.parts, number)
         while part := fsum(rest):
             parts.append(part)

@@ -129,7 +129,7 @@ class ExactSolver(LabelledPoints):
         v = self._L.solve(self._kernel.column(self._told.X, x, self._weights))
         mean = self._mean + dot(v, self._told.last)
         variance = max(self._amplitude - dot(v, v), 0.0)
-        if not (awaited and self._settle()):
+        if not (awaited and (self._fresh is not None or self._awaited.keys.all) and self._settle()):
             return Solved(mean, variance, variance, v, NOTHING_AWAITED)
         with limited(self._awaited.points.size * max(len(v), self.dim)):
             w = self._kernel.column(self._awaited.points.all.T, x, self._weights) - self._awaited.V.all @ v

@@ -209,9 +209,17 @@ class GaussianProcess(NumberRows):
         solved = solver.solve(self._at(point, self._clock + 1))
         prediction = self._predicted(point, solved)
         labels = solver.labels + solver.awaited
-        view = SolvedView(sqrt(solved.narrowed), prediction, None, labels, self.traits)
-        view.stretch, view.solved, view.point, view.process = solver.stretch, solved, point, self
-        return view
+        return SolvedView(
+            sqrt(solved.narrowed),
+            prediction,
+            None,
+            labels,
+            self.traits,
+            stretch=solver.stretch,
+            solved=solved,
+            point=point,
+            process=self,
+        )
 
     def look_many(self, points: Sequence[Any]) -> Looks:
         """Look at a block of points by one triangular solve.

@@ -86,13 +86,12 @@ class History:
 
     def release(self, key: Key) -> None:
         """Nobody will name this label any more; what was set aside because of it is gone for good."""
+        if self.labels is not None and key is not None:
+            self.labels.pop(key, None)
         for one in self.retreats.all:
             if key in one.labels:
                 name, y = one.labels.pop(key)
                 one.older.append((name, 1, NO_SUM.plus(y).parts))
-                break
-        else:
-            self.leave(key)
         self.retreats.release(key)
 
     def _place(self, key: Key) -> dict[int, Told] | None:

@@ -147,16 +147,15 @@ class TypeMeans(TypeBelief):
         """The confidence radius of this type and its mean."""
         tally = self._tallies.get(point)
         if tally is None:
-            view = TypeView(inf, self.across.unlabelled, 1, 0, self.traits)
-        elif tally.weighed is None and not self._searching:
-            asked = tally.asked
+            return TypeView(inf, self.across.unlabelled, 1, 0, self.traits, belief=self)
+        asked = tally.asked
+        if tally.weighed is None and not self._searching:
+            prediction = tally.prediction
             radius = sqrt(self._spread / asked) if asked else inf  # theory.radius, its spread kept
-            view = TypeView(radius, tally.prediction, tally.arrivals + 1, asked, self.traits)
         else:
             radius, prediction = self._radius(tally), self._labels.posterior(tally, self.across.prior)
-            view = TypeView(radius, prediction, tally.arrivals + 1, tally.asked, self.traits)
-        view.tally, view.belief = tally, self
-        return view
+        arrivals = tally.arrivals + 1
+        return TypeView(radius, prediction, arrivals, asked, self.traits, tally=tally, belief=self)
 
     def predict(self, point: Any) -> Prediction:
         """The mean of this type, given the labels told: under a flat prior that of the labels, std σ/√n."""

@@ -161,19 +161,21 @@ class TypeBelief:
 
     def arrive(self, point: Any, view: Any = None) -> None:
         """Count an arrival of this type. For an erased one (None), only time passes."""
-        if view is not None and view.tally is not None:
+        tally = None if view is None else view.tally
+        if tally is not None:
             if self._labels.census is None:
-                view.tally.arrivals += 1  # all that is to be done, and done most often
+                tally.arrivals += 1  # all that is to be done, and done most often
             else:
-                self._labels.arrive(view.tally)
+                self._labels.arrive(tally)
         elif point is None:
             self._labels.pass_time()
         else:
             self._labels.arrive(self._tally(point))
 
-    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
+    def ask(self, key: Key, point: Any, view: Any = None, noise_std: float | None = None) -> None:
         """Count a label asked for; it narrows the radius at once."""
-        self._labels.ask(key, self._tally(point), self._noise(noise_std))
+        tally = None if view is None else view.tally
+        self._labels.ask(key, self._tally(point) if tally is None else tally, self._noise(noise_std))
         self._note_spread()
 
     def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:

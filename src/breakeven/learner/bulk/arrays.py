@@ -329,12 +329,6 @@ class Coding:
         """The codes of the rounds taken, all of whose types were met."""
         return self.lookup[self.values - self.low]
 
-    def types_at(self, rounds: Counts) -> list[Any]:
-        """The types of these rounds, counted from 0."""
-        if isinstance(self._points, np.ndarray):
-            return list(self._points[rounds].tolist())
-        return [self._points[round] for round in rounds.tolist()]
-
 
 # -- tables ------------------------------------------------------------------------------------------
 

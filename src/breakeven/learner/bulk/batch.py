@@ -16,7 +16,7 @@ from breakeven.beliefs import TypeMeans
 from breakeven.errors.expect import LARGEST, SMALLEST, Array
 from breakeven.learner.book import Book, Entry, NewIds, PassedBatch
 from breakeven.learner.bulk.arrays import Answers, Before, Counts, Points
-from breakeven.learner.bulk.stream import RestingArrays, awake, whole_numbers
+from breakeven.learner.bulk.stream import RestingArrays, awake, own_points, types_at, whole_numbers
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Value
 from breakeven.values import Arrived, CompiledDecisions, PredictionsOfTypes, Reasons, Told
@@ -168,9 +168,13 @@ class ArrivedRows:
             rows = slice(row, None)
             money = None if self._money is None else self._money[rows].copy()
             return ArrivedRows(
-                self.keys[rows].copy(), _own(points[rows]), self.ids[rows], self.decided.part(rows), money
+                self.keys[rows].copy(),
+                own_points(points[rows]),
+                self.ids[rows],
+                self.decided.part(rows),
+                money,
             )
-        return ArrivedRows(self.keys, _own(points), self.ids, self.decided, self._money)
+        return ArrivedRows(self.keys, own_points(points), self.ids, self.decided, self._money)
 
     def chosen(self, places: Counts) -> "ArrivedRows":
         """Some rows, copied."""
@@ -199,20 +203,16 @@ class ArrivedRows:
         labels = repeat(None) if self.labels is None else self.labels[chosen].tolist()
         paid = (one.wants_label for one in decisions)
         ids, who = (one.id for one in decisions), repeat(None)
-        return list(map(Entry, ids, keys, self._types(places), decisions, given, labels, who, paid))
+        return list(
+            map(Entry, ids, keys, types_at(self._points, places), decisions, given, labels, who, paid)
+        )
 
     def events(self, number: int, stream: str) -> list[Arrived]:
         """The events of all rows, the first with this number."""
         places = range(len(self.decided))
         numbers = range(number, number + len(places))
-        cases = self._types(places), self.decided, self._given(places)
+        cases = types_at(self._points, places), self.decided, self._given(places)
         return list(map(Arrived, numbers, repeat(stream), *cases))
-
-    def _types(self, places: Sequence[int]) -> list[Any]:
-        points = self._points
-        if isinstance(points, np.ndarray):
-            return list(points[np.asarray(places, dtype=np.intp)].tolist())
-        return [points[place] for place in places]
 
     def _given(self, places: Sequence[int]) -> list[float | None]:
         if self._money is None:
@@ -285,11 +285,6 @@ def plain_numbers(ids: Sequence[str]) -> Counts | None:
         return None
     digits = np.searchsorted(POWERS_OF_TEN, numbers, side="right")
     return numbers if digits.sum() == len(joined) else None  # else one begins with 0
-
-
-def _own(points: Points) -> Points:
-    """Points that nobody else can change: an array may be the caller's."""
-    return points.copy() if isinstance(points, np.ndarray) else points
 
 
 def _enter(state: State, batch: ArrivedRows, names: NewIds | None) -> None:

@@ -7,7 +7,10 @@ Labels are summed as `ExactSum` does it: the nearest float, then the nearest to 
 """
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
 from math import inf, log, nan, sqrt
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -39,16 +42,31 @@ except ImportError:
     numba = None  # type: ignore[assignment]
 
 F = TypeVar("F", bound=Callable[..., Any])
+SOURCES = tuple(Path(__file__).parents[2] / name for name in ("beliefs", "learner", "rules", "theory"))
 
 
 def compiled(function: F) -> F:
-    """Compile on the first call, and keep the result on disk where there is a place for it."""
+    """Compile on the first call, and keep the result on disk where there is a place for it.
+
+    What is kept holds as long as none of the `SOURCES` changes: numba looks at the file of a function alone,
+    and would go on with old code of another file that was compiled into it.
+    """
     if numba is None:
         return cast(F, np.errstate(all="ignore")(function))  # numbers overflow as compiled ones do
     try:
-        return cast(F, numba.njit(cache=True, error_model="numpy")(function))
-    except RuntimeError:  # no directory can be written to
-        return cast(F, numba.njit(error_model="numpy")(function))
+        made: Any = numba.njit(cache=True, error_model="numpy")(function)
+        made._cache._cache_file._source_stamp = source_stamp(*SOURCES)
+    except (RuntimeError, AttributeError):  # no directory can be written to, or a numba that keeps otherwise
+        made = numba.njit(error_model="numpy")(function)
+    return cast(F, made)
+
+
+@cache
+def source_stamp(*folders: Path) -> str:
+    """Another one as soon as a source file in these folders has another time or size."""
+    files = [(str(path), path.stat()) for one in folders for path in sorted(one.rglob("*.py"))]
+    seen = [(path, one.st_mtime_ns, one.st_size) for path, one in files]
+    return sha256(repr(seen).encode()).hexdigest()
 
 
 # -- types and tables --------------------------------------------------------------------------------

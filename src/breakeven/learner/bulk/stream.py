@@ -5,7 +5,7 @@ arrivals are entered into the book, which would forget the others.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from math import inf
 from types import ModuleType
@@ -18,7 +18,7 @@ from breakeven.beliefs import SeparateTypes, TypeMeans
 from breakeven.beliefs.types.tallies import Census, Settled, Tally
 from breakeven.beliefs.types.weighing import TypePrior
 from breakeven.errors.expect import Array
-from breakeven.learner.book import Entry
+from breakeven.learner.book import Entry, PassedBatch
 from breakeven.learner.bulk.arrays import (
     NEEDS_LIMITS,
     NEEDS_PARTS,
@@ -138,7 +138,7 @@ def replay(
     run, rounds_before, key = RunningStream(state, points), state.rounds, state.earlier + state.number
     out = Answers.empty(len(points))
     kept = min(state.book.keep, len(points))
-    entries: list[Entry] = []
+    last_rows: list[ReplayedRows] = []
     befores: list[Before] = []
     reasons: list[Reasons] = []
     labels = 0
@@ -152,7 +152,8 @@ def replay(
         if before is not None and last:
             names = run.automatic_ids(rounds) if ids is None else ids[rounds]
             decided = run.decided(names, rounds, answers, before, reasons[-1])
-            entries += run.entries(rounds, run.keys(key, rounds, labels, answers), decided, y)
+            keys = run.keys(key, rounds, labels, answers)
+            last_rows.append(ReplayedRows(keys, own_points(points[rounds]), decided, y[rounds].copy()))
         labels += bought
     state.phase = CHANGING
     run.settle()
@@ -162,12 +163,47 @@ def replay(
         for round, id in enumerate(ids, rounds_before + 1):
             state.book.note_id(id, round)
     state.book.buy_many(labels, state.quote.cost)
-    state.book.settle_many(entries)
+    for rows in last_rows:
+        state.book.pass_many(dict.fromkeys(rows.decided.ids, PassedBatch()), rows)
     state.number += len(points) + labels
     state.phase = WHOLE
     if not full:
         return Passed(out, None, None, run.judge.propensity)
     return Passed(out, Before.joined(befores), Reasons.joined(reasons), run.judge.propensity)
+
+
+class ReplayedRows:
+    """The last rows of a replayed stream, whose labels were told at once; they are entries when needed."""
+
+    def __init__(self, keys: Counts, points: Points, decided: CompiledDecisions, y: Array) -> None:
+        self.decided = decided
+        self._keys, self._points, self._y = keys, points, y
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {id: place for place, id in enumerate(self.decided.ids)}
+
+    def entries(self, ids: Sequence[str]) -> list[Entry]:
+        """The entries under these ids."""
+        places = [self._places[id] for id in ids]
+        chosen = np.asarray(places, dtype=np.intp)
+        rows = self._keys[chosen].tolist(), types_at(self._points, places), self._y[chosen].tolist()
+        return [
+            Entry(one.id, key, x, one, None, y if one.wants_label else None, None, one.wants_label)
+            for one, key, x, y in zip(self.decided.at(places), *rows, strict=True)
+        ]
+
+
+def own_points(points: Points) -> Points:
+    """Points that nobody else can change: an array may be the caller's."""
+    return points.copy() if isinstance(points, np.ndarray) else points
+
+
+def types_at(points: Points, places: Sequence[int]) -> list[Any]:
+    """The types at some places."""
+    if isinstance(points, np.ndarray):
+        return list(points[np.asarray(places, dtype=np.intp)].tolist())
+    return [points[place] for place in places]
 
 
 class RestingArrays:
@@ -433,22 +469,13 @@ class RunningStream:
         noise_std = self._belief.traits.noise_std
         return CompiledDecisions(ids, columns, noise_std, values=self.judge.values_labels)
 
-    def keys(self, before: int, rounds: slice, labels: int, answers: Answers) -> list[int]:
+    def keys(self, before: int, rounds: slice, labels: int, answers: Answers) -> Counts:
         """The keys of the arrivals, if `labels` were told in the rounds of earlier chunks."""
         places = np.arange(rounds.start, rounds.stop)
         told = labels + np.cumsum(answers.wants_label) - answers.wants_label
         fits = np.searchsorted(self.judge.fitted_after, places)
-        return list((before + 1 + places + told + fits).tolist())
-
-    def entries(self, rounds: slice, keys: list[int], decided: CompiledDecisions, y: Array) -> list[Entry]:
-        """Entries of a chunk whose labels were told at once."""
-        types = self.coding.types_at(np.arange(rounds.start, rounds.stop))
-        wanted = decided.columns.wants_label.tolist()
-        told = [label if one else None for label, one in zip(y[rounds].tolist(), wanted, strict=True)]
-        return [
-            Entry(decision.id, key, x, decision, None, label, None, label is not None)
-            for decision, key, x, label in zip(decided, keys, types, told, strict=True)
-        ]
+        keys: Counts = before + 1 + places + told + fits
+        return keys
 
     def settle(self) -> None:
         """The learner takes up the outcome, but for its book."""
