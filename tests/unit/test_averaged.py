@@ -53,6 +53,25 @@ def test_other_units_change_nothing_but_units(shift, unit):
         assert two.prediction.std == pytest.approx(unit * one.prediction.std, rel=1e-3)
 
 
+def test_where_the_noise_is_known_every_axis_is_still_to_be_learnt():
+    """Axes that labels say nothing of take no part in normal claims, and are a lesson all the more."""
+    random = np.random.default_rng(1)
+    X, taught = random.standard_normal((16, 4)), []
+    y = 3.0 * np.sin(X[:, 0]) + random.standard_normal(16)
+    for noise_std in (1.0, None):
+        one = Learner(Averaged(4, noise_std=noise_std), Always(), label_cost=1.0)
+        for x, label in zip(X, y, strict=True):
+            one.tell(one.decide(x).id, label)
+        belief = one.belief
+        fitted = [member.axes > 0 for member in belief._members]
+        weights = belief._posterior.weights.sum(axis=0)
+        share = float(weights @ fitted)
+        taught.append((belief._axes_learnt, share))
+    (known, share), (unknown, other) = taught
+    assert known == pytest.approx(4.0 * share, rel=0.2)  # light members take turns to speak
+    assert 0.0 < unknown < 3.0 * other
+
+
 def test_a_prediction_carries_the_quantiles_of_the_average():
     one, _ = lived()
     prediction = one.predict(POINTS[0])

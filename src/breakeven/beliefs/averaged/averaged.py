@@ -163,10 +163,16 @@ class Averaged(LabelledRows):
             self._voices = Voices(self._posterior, self._coming, self._retreats.widened, self.level)
 
     def _fitted_axes(self, voices: Voices) -> float:
-        """How many axes labels teach: as many as were found by them, as far as members with such count."""
+        """How many axes labels teach: as many as were found by them, as far as members with such count.
+
+        Where the noise is known, members are normal, and axes not found yet widen no claim: all count.
+        """
         assert self._frame is not None
-        spent = [self._frame.spent[member.axes] for member in voices.posterior.members]
-        return float(voices.weights @ np.array(spent)[voices.who])
+        taught, varying = self._frame.spent, float(np.count_nonzero(self._frame.variation[:-1]))
+        if self.noise_std is not None:
+            taught = (0.0, *(varying for _ in taught[1:]))
+        axes = np.array([taught[member.axes] for member in voices.posterior.members])
+        return float(voices.weights @ axes[voices.who])
 
     def aim(self, level: float) -> None:
         """Answer this quantile of the label from now on."""
