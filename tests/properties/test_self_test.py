@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import beta, norm
 
-from breakeven.theory.self_test import BETA_SHAPES, CLIPPED, FALSE_ALARMS, SelfTest, beta_densities
+from breakeven.theory.self_test import BETA_SHAPES, CLIPPED, FALSE_ALARMS, SelfTest, beta_densities, waiting
 
 PLACES = st.floats(0.0, 1.0)
 STREAMS, LABELS = 1000, 400
@@ -40,8 +40,35 @@ def test_it_is_the_average_over_all_restarts(ranks):
     """As written down: every restart, with its weight, bets on all labels after it."""
     u = np.clip(ranks, CLIPPED, 1.0 - CLIPPED)
     n, b = len(u), np.array([beta.pdf(u, a, b) for a, b in BETA_SHAPES])
-    bets = [b[:, r:].prod(axis=1).mean() / ((r + 1) * (r + 2)) for r in range(n)]
-    assert after(ranks).evidence == pytest.approx(sum(bets) + 1.0 / (n + 1), rel=1e-9)
+    bets = [b[:, r:].prod(axis=1).mean() * ((r + 1) ** -0.5 - (r + 2) ** -0.5) for r in range(n)]
+    assert after(ranks).evidence == pytest.approx(sum(bets) + (n + 1) ** -0.5, rel=1e-9)
+
+
+@given(st.lists(PLACES, min_size=1, max_size=30))
+def test_the_suspicion_is_that_of_the_best_moment_to_begin(ranks):
+    """Of all moments so far the one from which on a quarter would have become most, for each density."""
+    u = np.clip(ranks, CLIPPED, 1.0 - CLIPPED)
+    b = np.array([beta.pdf(u, a, a) for a in (0.3, 0.5, 0.7)])
+    most = np.max([b[:, r:].prod(axis=1) for r in range(len(u))], axis=0)
+    assert after(ranks).suspicion == pytest.approx(most.mean() / 4.0, rel=1e-9)
+
+
+def test_late_changes_are_found_almost_as_soon_as_early_ones():
+    """Thirty labels shifted by one and a half deviations refute a belief, however many suited it before."""
+    rng = np.random.default_rng(2)
+    good, shifted = rng.random((20, 1000)), norm.cdf(1.5 + rng.standard_normal((20, 30)))
+    for before in (20, 300, 1000):
+        found = [after(bad, after(fine[:before])) for fine, bad in zip(good, shifted, strict=True)]
+        assert np.mean([one.refutes for one in found]) >= 0.9, before
+    assert sum(waiting(n) - waiting(n + 1) for n in range(10**5)) < 1.0
+
+
+def test_a_shift_that_stays_inside_what_was_claimed_is_not_suspect():
+    """It costs little, so no coin falls more often for it, though in the end it refutes the belief."""
+    test = after([0.35] * 60)
+    assert test.refutes
+    assert test.suspicion < 1.0
+    assert after([0.0005], after([0.5] * 60)).suspicion > 1.0
 
 
 @given(st.lists(PLACES, max_size=30))

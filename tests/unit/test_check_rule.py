@@ -3,6 +3,7 @@
 from math import inf, pi, sqrt
 from statistics import NormalDist
 
+import numpy as np
 import pytest
 
 from breakeven import (
@@ -26,12 +27,14 @@ from breakeven.rules import rule_data, rule_of
 from breakeven.rules.check import error_ahead
 from breakeven.values import Traits, Verdict, View
 from breakeven.values.decision import QUANTILE_LEVELS
+from breakeven.values.view import GOLDEN_STEP
 
 
-def view(evidence=1.0, price=2.0, std=0.6, draw=0.0, noise_std=0.8):
+def view(suspicion=1.0, price=2.0, std=0.6, draw=0.0, noise_std=0.8):
     traits = Traits(noise_std=noise_std, exponent=0.5, unit=1.0, prior_std=inf)
     one = View(std, Prediction(1.0, std, noise_std), None, 5, traits, round=7, price=price, cost=price)
-    one.evidence, one.draw = evidence, lambda _, series=0: draw if series == 2 else 0.5
+    first = (draw - 7 * GOLDEN_STEP) % 1.0  # so that `draw` is the seventh number
+    one.suspicion, one.draw = suspicion, lambda _, series=0: first if series == 2 else 0.5
     return one
 
 
@@ -60,10 +63,25 @@ def test_the_chance_is_a_share_of_the_expected_error_over_the_price():
 
 
 @pytest.mark.parametrize(
-    ("evidence", "times"), [(0.01, 1.0), (1.0, 1.0), (4.0, 4.0), (10.0, 10.0), (39.0, 10.0)]
+    ("suspicion", "times"), [(0.01, 1.0), (1.0, 1.0), (4.0, 4.0), (30.0, 30.0), (99.0, 30.0)]
 )
-def test_it_looks_harder_while_in_doubt(evidence, times):
-    assert chance(Check(Never()), view(evidence)) == pytest.approx(times * chance(Check(Never()), view(1.0)))
+def test_it_looks_harder_while_labels_lie_far_out(suspicion, times):
+    assert chance(Check(Never()), view(suspicion)) == pytest.approx(times * chance(Check(Never()), view(1.0)))
+
+
+@pytest.mark.parametrize("price", [0.2, 0.7, 3.0])
+def test_coins_fall_at_even_distances(price):
+    """Of many rounds as many as the chance says, and none has to wait much longer than that for the next."""
+    rule, one = Check(Never()), view(price=price)
+    p = chance(rule, one)
+    for first in (0.1, 0.6):
+        one.draw = lambda _, series=0, first=first: first
+        rounds = []
+        for one.round in range(1, 2001):
+            if rule.decide(one).wants_label:
+                rounds.append(one.round)
+        assert len(rounds) == pytest.approx(2000 * p, abs=2.0)
+        assert max(np.diff([0, *rounds])) < 3.0 / p
 
 
 def test_a_coin_that_falls_buys_what_the_rule_declines():
@@ -74,17 +92,23 @@ def test_a_coin_that_falls_buys_what_the_rule_declines():
 
 
 def test_no_coin_falls_before_the_belief_is_tested_nor_where_it_expects_nothing_yet():
-    for one in (view(evidence=0.0), view(std=inf)):
+    for one in (view(suspicion=0.0), view(std=inf)):
         assert Check(Never(), share=1.0).decide(one) == Never().decide(one)
     assert Check(Never(), share=0.0).decide(view()) == Never().decide(view())
 
 
-def test_no_coin_falls_where_too_few_more_are_to_come():
+def test_no_coin_falls_where_too_few_are_to_come():
     few = view(price=2.0)
-    least = 4 / chance(Check(Never()), few)  # arrivals among which four are drawn, on average
-    assert chance(Check(Ending(int(least))), few) == 0.0
-    assert chance(Check(Ending(int(least) + 1)), few) == chance(Check(Never()), few) > 0.0
+    usual = chance(Check(Never()), few)
+    in_all = int(2.0 / (0.6 * usual)) - few.round  # arrivals to come, of a stream with too few coins in all
+    assert chance(Check(Ending(in_all)), few) == 0.0
+    assert chance(Check(Ending(in_all + 1)), few) == usual > 0.0
     assert chance(Check(Budget(Ending(0), total=50.0)), few) == 0.0
+    few.round, to_come = 1000, int(1.5 / usual)
+    assert chance(Check(Ending(to_come)), few) == 0.0
+    assert chance(Check(Ending(to_come + 1)), few) == usual
+    few.suspicion = 4.0
+    assert chance(Check(Ending(to_come)), few) == 4.0 * usual  # labels far out are followed up to the end
 
 
 def test_a_label_cheaper_than_its_error_is_drawn_for_certain():

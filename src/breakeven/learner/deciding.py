@@ -29,7 +29,7 @@ def decide(
         if state.rule_sees_all:
             _show(state, view, quote)
         if checkable is not None:
-            view.evidence, view.level = state.evidence, state.errors.level
+            view.suspicion, view.level = state.suspicion, state.errors.level
         verdict = state.rule.decide(view)
         if not state.rule_is_ours:
             verdict = _checked(verdict, state.rule, quote)

@@ -283,9 +283,9 @@ class State:
         return self.belief.labels >= LABELS_BEFORE and self.trust.suspect is None
 
     @property
-    def evidence(self) -> float:
-        """What labels say against the belief, for the coins of a check; 0 as long as none tests it."""
-        return self.trust.test.evidence if self._tests and self.belief.traits.noise_known else 0.0
+    def suspicion(self) -> float:
+        """What labels lately say against the belief, for the coins of a check; 0 as long as none tests it."""
+        return self.trust.test.suspicion if self._tests and self.belief.traits.noise_known else 0.0
 
     def give_way(self, alarm: Alarm) -> None:
         """Labels refuted the belief; the one that did may have been erased since, and cannot be corrected."""

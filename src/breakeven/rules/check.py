@@ -2,7 +2,7 @@
 
 Labels that the rule buys test the belief where it is unsure. Where it is sure nobody asks, and a change
 would go unnoticed. So a coin buys there, too: the larger the expected error and the lower the price, the more
-often, and up to ten times as often once labels speak against the belief.
+often, and up to thirty times as often once labels lie further out than the belief claimed.
 """
 
 from itertools import pairwise
@@ -20,19 +20,22 @@ CHECK_DRAWS = 2  # which of the round's random numbers checks use
 CHECK_SHARE = 0.07  # of the expected error, spent on coins: docs/trust.md says what that costs and finds
 NET_PART = 0.6  # of this share, at most: what coins may cost beyond what their labels are worth
 NET_PART_OF_PLANS = 3.0 / 7.0  # the same where labels pay only several together: a coin carries out no plan
-LEAST_COINS = 4.0  # to come: fewer would find no change, or too late to gain by it
-MOST_DOUBT = 10.0  # the evidence beyond which coins fall no more often
+LEAST_IN_ALL = 2.0  # coins in the whole stream, were all of their price lost: fewer would find nothing
+LEAST_TO_COME = 1.5  # of these, so that one that lies far out still has others follow it in time
+LEAST_TO_COME_OF_PLANS = 4.0  # the same where labels are yes or no, or mostly one value: one says little
+MOST_SUSPECTED = 30.0  # beyond that coins fall no more often
 
 
 class Check(Wrapper):
     """Follow a rule, test the belief by every label bought, and buy some that the rule declines.
 
-    An arrival is drawn with the chance `share` · expected error / price, times the evidence against the
-    belief, from 1 to 10. So what is spent on coins is on average this share of the error that is expected
-    where nobody asks. Where the rule says what a label is worth, they fall less often, so that no more
-    than 0.6 of the share is lost for good; 3/7 of it where labels are yes or no, or mostly one value. None
-    falls where fewer than four are to be expected from now on: so few would hardly find a change, and too
-    late to gain by it. With a share of 0 only the labels that the rule buys test the belief.
+    An arrival is drawn with the chance `share` · expected error / price, times the suspicion that the
+    belief is wrong, from 1 to 30. So what is spent on coins is on average this share of the error that is
+    expected where nobody asks. Where the rule says what a label is worth, they fall less often, so that no
+    more than 0.6 of the share is lost for good; 3/7 of it where labels are yes or no, or mostly one value.
+    Coins fall at even distances. None falls where fewer than two are to be expected in the whole stream, were
+    all of their price lost, or one and a half (there four) from now on: they would hardly find a change, or
+    too late to gain by it. With a share of 0 only the labels that the rule buys test the belief.
 
     >>> from breakeven.rules import Value
     >>> Check(Value()).share
@@ -61,28 +64,29 @@ class Check(Wrapper):
         if own is None:
             own = 1.0 if verdict.wants_label else 0.0
         together = own + chance * (1.0 - own)
-        if verdict.wants_label or view.uniform(CHECK_DRAWS) >= chance:
+        if verdict.wants_label or view.evenly(CHECK_DRAWS) >= chance:
             return replace(verdict, propensity=together)
         labeller = best_offer(self.rule.offers(view)).labeller
         return replace(verdict, wants_label=True, reason="checked", propensity=together, labeller=labeller)
 
     def _chance(self, view: View, verdict: Verdict) -> float:
         """The chance of a coin; none falls before the belief is tested, or where it expects no error yet."""
-        if view.evidence == 0.0 or self.share == 0.0:
+        if view.suspicion == 0.0 or self.share == 0.0:
             return 0.0
-        error, worth, most = verdict.worth_now, verdict.worth_now, NET_PART_OF_PLANS
+        error, worth = verdict.worth_now, verdict.worth_now
+        most, least = NET_PART_OF_PLANS, LEAST_TO_COME_OF_PLANS
         if not view.planned or error is None:
             error = error_ahead(view.prediction, "label" if self.rule.scores_labels else "f", view.level)
-            worth, most = verdict.worth, NET_PART
+            worth, most, least = verdict.worth, NET_PART, LEAST_TO_COME
         if not isfinite(error):
             return 0.0
-        doubt = min(max(view.evidence, 1.0), MOST_DOUBT)
         lost = 0.0 if worth is None else max(1.0 - worth / view.price, 0.0)  # of the price, for good
-        share = self.share * min(1.0, most / max(lost, most))
-        chance = min(1.0, share * doubt * error / view.price)
+        usual = self.share * error / view.price
+        chance = usual * min(1.0, most / max(lost, most)) * min(max(view.suspicion, 1.0), MOST_SUSPECTED)
         left = self.rule.arrivals_left(view.round)
-        too_few = left is not None and left * chance < LEAST_COINS
-        return 0.0 if too_few else chance
+        if left is not None and (left * chance < least or (view.round + left) * most * usual < LEAST_IN_ALL):
+            return 0.0
+        return min(1.0, chance)
 
     @property
     def check(self) -> "Check":

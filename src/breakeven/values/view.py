@@ -74,6 +74,7 @@ class Saving(Struct, frozen=True, gc=False):
         return exp(-fading) * expm1(-fading * left) / expm1(-fading) * each
 
 
+GOLDEN_STEP = (5.0**0.5 - 1.0) / 2.0  # multiples of it, modulo 1, fill [0, 1) more evenly than any others
 UNKNOWN = Saving(inf, inf)
 """What a label saves while nothing says how large errors are."""
 COMING = Saving(0.0, 0.0, outright=0.0)
@@ -112,7 +113,7 @@ class View(Struct, gc=False):
     uncertainty lies within a factor of `stretch`, both ways; 1 means that nothing is approximated. `price`,
     in units of error, is that of the offer with the most information for it; `offers` has all offers, where
     there are several. `cost` is the same in money, `spent` all that was spent before, and `awaited` counts
-    labels not yet told. `evidence` is how much labels speak against the belief so far, from 1 on; 0 where
+    labels not yet told. `suspicion` is how much labels lately lie further out than was claimed; 0 where
     it is not tested, or not yet. A label above the answer costs 2 · `level` for each unit that it is off, one
     below it 2 · (1 − `level`); both cost the same unless the user says otherwise. `planned` says that what a
     label saves later is its part of what several save together.
@@ -131,7 +132,7 @@ class View(Struct, gc=False):
     cost: float = nan
     spent: float = 0.0
     awaited: int = 0
-    evidence: float = 0.0
+    suspicion: float = 0.0
     level: float = EVEN
     planned: bool = False
 
@@ -156,6 +157,15 @@ class View(Struct, gc=False):
         """The seeded random number in [0, 1) that belongs to this round in a series."""
         assert self.draw is not None  # the learner always sets it
         return self.draw(self.round, series) if series else self.draw(self.round)
+
+    def evenly(self, series: int) -> float:
+        """A number in [0, 1) that belongs to this round in a series, as likely to lie anywhere as another.
+
+        It is the last round's plus the golden ratio, modulo 1, from a random one on. So of rounds in a row as
+        many have one below p as the chance p says, at distances of about 1/p: none has to wait for luck.
+        """
+        assert self.draw is not None
+        return (self.draw(0, series) + self.round * GOLDEN_STEP) % 1.0
 
 
 class Verdict(Struct, frozen=True, gc=False):
