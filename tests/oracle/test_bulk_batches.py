@@ -1,5 +1,6 @@
 """Long batches of types in compiled loops are the loop written out, to the bit: decisions and state."""
 
+import pickle
 from copy import deepcopy
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from breakeven import Learner, SeparateTypes, Threshold, TypeMeans
 from breakeven.errors import InvalidInput, ListenerFailed, UnknownId
 from breakeven.learner import bulk
-from breakeven.learner.book import PassedBatch
+from breakeven.learner.book import MOST_UNWRITTEN, PassedBatch
 from breakeven.learner.bulk import stream
 from breakeven.values import Predictions, PredictionsOfTypes
 from tests.oracle.type_streams import EXAMPLES, RULES, arrivals, eventful, one_by_one, small_sizes
@@ -372,3 +373,154 @@ def test_short_batches_wait_until_loading_the_loops_would_have_paid(monkeypatch)
     monkeypatch.setattr(stream.loops, "cache_info", lambda: SimpleNamespace(currsize=1))
     assert not stream.Batches().pay(state, 127)
     assert stream.Batches().pay(state, 128)
+
+
+PRIORS = {"flat": None, "given": 0.8, "learnt": "learn"}
+
+
+TELLING = {
+    "none": lambda ids: [],
+    "all": lambda ids: [ids],
+    "most": lambda ids: [ids[: len(ids) - len(ids) // 4][::-1]],
+    "in parts": lambda ids: [ids[::2], ids[1::4]],
+    "some twice": lambda ids: [ids[::2], ids],
+}
+
+
+def tell_unseen(learner, ids, how):
+    """Labels come in batches, and nobody looks at what is awaited; what was answered."""
+    answers = []
+    for part in filter(None, TELLING[how](ids)):
+        try:
+            answers.append(repr(learner.tell_many(part, [int(id) % 7 / 3 for id in part])))
+        except UnknownId as error:  # told before, and forgotten
+            answers.append(str(error))
+    return answers
+
+
+MORE_BETWEEN = {name: one for name, one in BETWEEN.items() if name != "told unasked"} | {
+    "looked at": lambda learner: learner.predict(1),
+    "copied": deepcopy,
+    "reopened": lambda learner: [learner.reopen(one.id) for one in told_lately(learner)[-2:]],
+    "changed": lambda learner: [learner.correct(one.id, 0.25) for one in told_lately(learner)[:2]],
+    "told and withdrawn": lambda learner: [learner.withdraw(one.id) for one in told_lately(learner)],
+}
+
+
+def told_lately(learner):
+    asked = [one for one in learner.state.book.settled() if one.y is not None and one.decision is not None]
+    return [one for one in asked if one.asked]
+
+
+@pytest.mark.parametrize("prior", list(PRIORS))
+@pytest.mark.parametrize("rule", ["type_clock", "value", "value_until"])
+@settings(max_examples=4 * EXAMPLES)
+@given(
+    batches=st.lists(
+        st.tuples(typed, st.sampled_from(list(TELLING)), st.sampled_from(["nothing", *MORE_BETWEEN])),
+        min_size=2, max_size=8,
+    ),
+    before=st.booleans(), horizon=st.booleans(), keep=st.sampled_from([3, 30]),
+)  # fmt: skip
+def test_state_that_stays_in_arrays_is_that_of_one_by_one(prior, rule, batches, before, horizon, keep):
+    """Nobody looks at the whole state before the end; what was looked at meanwhile was right."""
+
+    def make():
+        belief = TypeMeans(0.3, prior_mean=0.25, prior_std=PRIORS[prior])
+        learner = Learner(belief, RULES["value"] if horizon else RULES[rule], label_cost=0.2, keep=keep)
+        if before:
+            eventful(learner, [1, 2, "a", 2], [0.1, 0.9, 0.2, 0.7])
+        if horizon:
+            learner.reprice(rule=RULES[rule])
+        return learner
+
+    fast, slow, late = make(), make(), []
+    for X, how, then in batches:
+        decisions = fast.decide_many(X)
+        with one_by_one():
+            others = slow.decide_many(X)
+        ids = [one.id for one in others if one.wants_label]
+        found = tell_unseen(fast, late + ids, how)
+        with one_by_one():
+            assert found == tell_unseen(slow, late + ids, how)
+        assert repr(decisions) == repr(others)
+        MORE_BETWEEN[then](fast)
+        with one_by_one():
+            MORE_BETWEEN[then](slow)
+        late = ids if how == "none" and then == "nothing" else []
+        assert (fast.number, fast.rounds, fast.fits) == (slow.number, slow.rounds, slow.fits)
+    assert fast.snapshot() == slow.snapshot()
+    assert repr(fast.predict_many([1, 2, "a", 77])) == repr(slow.predict_many([1, 2, "a", 77]))
+    restored = Learner.restore(fast.snapshot())
+    assert repr(restored.decide_many(X)) == repr(fast.decide_many(X))
+    assert restored.snapshot() == fast.snapshot()
+
+
+@pytest.mark.parametrize("prior", list(PRIORS))
+@pytest.mark.parametrize("rule", ["type_clock", "value"])
+def test_state_stays_in_arrays_until_somebody_looks(rule, prior):
+    if rule == "type_clock" and prior != "flat":
+        pytest.skip("a prior is weighed in compiled loops under Value only")
+    learner = Learner(TypeMeans(0.3, prior_std=PRIORS[prior]), RULES[rule], label_cost=0.2)
+    labels, arrays = learner.belief._labels, set()
+    for low in range(0, 20, 5):
+        ids = learner.decide_many(np.arange(60) % 17 + low).columns.wants_label.nonzero()[0] + 1
+        assert labels.elsewhere is not None
+        ids = [str(id + learner.rounds - 60) for id in ids]
+        found = learner.tell_many(ids, [int(id) % 7 / 3 for id in ids])
+        assert type(found) is PredictionsOfTypes
+        assert len(labels.written) == 0
+        assert len(learner.state.book._entered) == 0
+        assert learner.ledger.awaited == 0
+        arrays.add(id(learner.state.resting._run))
+    assert len(arrays) == 1
+    assert (learner.fits > 0) == (prior == "learnt")
+    learner.learn(3, 0.5)
+    assert labels.elsewhere is None
+    assert len(labels.written) == 32
+    learner.decide_many(np.arange(60))
+    assert id(learner.state.resting._run) in arrays
+
+
+def test_labels_of_named_arrivals_stay_in_columns_until_somebody_looks():
+    fast, slow = (Learner(TypeMeans(0.3), RULES["always"], label_cost=0.7, keep=25) for _ in range(2))
+    names = [f"case {i}" for i in range(90)]
+    for low in (0, 30, 60):
+        for learner in (fast, slow):
+            learner.decide_many(["a", "b", 3] * 10, ids=names[low : low + 30], costs=[0.5, None, 0.7] * 10)
+    book = fast.state.book
+    assert (len(book.unwritten), len(book._entered), len(fast.awaited)) == (3, 0, 90)
+    for ids in (names[35:55], names[:30][::-1], names[85:90]):
+        found = fast.tell_many(ids, [len(id) / 3 for id in ids])
+        with one_by_one():
+            assert repr(found) == repr(slow.tell_many(ids, [len(id) / 3 for id in ids]))
+    assert (len(book.unwritten), len(book._entered), len(fast.awaited)) == (2, 0, 35)
+    assert fast.decide_many(["b"], ids=["case 31"]).columns.repeated.tolist() == [True]
+    assert len(book.unwritten) == 0
+    for learner in (fast, slow):
+        learner.correct("case 86", 7.0)
+        learner.reopen("case 87")
+        learner.tell_many(names[55:85], [0.25] * 30)
+    assert fast.snapshot() == slow.snapshot()
+    assert fast.explain("case 80") == slow.explain("case 80")
+
+
+def test_more_batches_than_are_kept_in_columns_are_written_out():
+    learner = Learner(TypeMeans(0.3), RULES["always"], label_cost=0.7)
+    for _ in range(MOST_UNWRITTEN + 1):
+        learner.decide_many([1, 2, 3, 4])
+    assert len(learner.state.book.unwritten) == 1
+    assert list(learner.awaited) == [str(i + 1) for i in range(4 * (MOST_UNWRITTEN + 1))]
+    assert len(learner.state.book.unwritten) == 0
+
+
+def test_a_copy_of_a_learner_whose_state_lies_in_arrays_goes_on_alone():
+    learner = Learner(TypeMeans(0.3, prior_std="learn"), RULES["value"], label_cost=0.02)
+    learner.decide_many(np.arange(90) % 40)
+    copies = deepcopy(learner), pickle.loads(pickle.dumps(learner.belief))
+    learner.decide_many(np.arange(90) % 50)
+    assert copies[0].rounds == 90
+    assert (len(copies[0].belief._tallies), len(copies[1]._tallies)) == (40, 40)
+    assert copies[0].belief._tallies is copies[0].belief._labels.tallies
+    copies[0].decide_many(np.arange(90) % 50)
+    assert copies[0].snapshot() == learner.snapshot()

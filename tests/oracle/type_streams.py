@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from breakeven import Always, Never, RandomSelect, Threshold, Value, VariableUncertainty
-from breakeven.learner.bulk import arrays, judges, stream
+from breakeven.learner.bulk import arrays, batch, judges, stream
 
 RULES = {
     "type_clock": Threshold(),
@@ -39,6 +39,7 @@ def small_sizes():
         patch.setattr(stream, "SHORTEST", 1)
         patch.setattr(stream, "SHORTEST_BATCH", 1)
         patch.setattr(stream, "CHUNK_ROUNDS", 37)
+        patch.setattr(batch, "FEWEST_IN_COLUMNS", 3)
         patch.setattr(judges, "SHORTEST_FOR_TABLE", 20)
         patch.setattr(arrays, "LARGEST_TABLE", 50)
         patch.setattr(arrays, "SMALLEST_TABLE", 4)

@@ -102,15 +102,20 @@ def _quotes(state: State, given: Sequence[Any]) -> list[Quote]:
 
 
 def tell_many(
-    state: State, ids: Iterable[str], ys: Iterable[float], tell: Callable[[str, float], Prediction]
+    state: State,
+    ids: Iterable[str],
+    ys: Iterable[float],
+    tell: Callable[[str, float], Prediction],
+    fit: Callable[[], bool],
 ) -> Predictions:
-    """Tell a batch in its order; where the compiled loops are not for it, each by `tell`."""
+    """Tell a batch in its order, with every `fit` that is due; without compiled loops, each by `tell`."""
     given, values = expect.rows("ids", ids), expect.rows("ys", ys)
     if len(given) == len(values) and bulk.serves(state) and bulk.batches.pay(state, len(given)):
-        entries, y = state.book.all_awaited(given), bulk.sound_numbers(values)
-        found = None if entries is None or y is None else bulk.tell_many(state, entries, y)
-        if found is not None:
-            return found
+        y = bulk.sound_numbers(values)
+        awaited = None if y is None else bulk.find_awaited(state.book, given)
+        told = None if y is None or awaited is None else bulk.tell_many(state, awaited, y, fit)
+        if told is not None:
+            return told
     labels = [state.label(f"ys[{i}]", y) for i, y in enumerate(values)]
     _same_length("ys", labels, len(given))
     names = state.book.check_tellable(given, labels)

@@ -6,7 +6,7 @@ and may be used again. An id within what is remembered counts once.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from math import nan
 from typing import Any, Protocol
 
@@ -15,8 +15,9 @@ import msgspec
 from breakeven.beliefs.belief import ToldLabel
 from breakeven.errors import ConflictingLabel, DuplicateId, UnknownId, expect
 from breakeven.learner.packing import as_columns, from_columns
-from breakeven.values import NO_SUM, Cost, Decision, ExactSum, Prediction
+from breakeven.values import NO_SUM, Cost, Decision, ExactSum, Prediction, Unwritten
 
+MOST_UNWRITTEN = 16  # batches whose awaited labels are kept in columns
 LONGEST_NUMBER = 18  # digits of an id that automatic ids must stay clear of; rounds never have more
 
 PassedBy = tuple[int, Any, Decision, Cost | None]  # the first fields of an entry behind its id
@@ -68,8 +69,28 @@ class Entry(msgspec.Struct, gc=False):
         return self.decision.labeller if self.decision is not None and self.asked else None
 
 
+class AwaitedRows(Protocol):
+    """Labels awaited of the arrivals of a batch, as columns."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
+    def all_entries(self) -> list[Entry]:
+        """The entries of those that are still awaited."""
+        ...
+
+    def has_any(self, ids: Iterable[str]) -> bool:
+        """Whether one of these ids may be among them."""
+        ...
+
+    def find(self, ids: list[str]) -> Any:
+        """The labels of these ids, to be told at once, if all are awaited here and each comes once."""
+        ...
+
+
 class PassedRows(Protocol):
-    """Arrivals of a batch that were not asked about, as columns."""
+    """Arrivals of a batch of which nothing is awaited, as columns: not asked about, or told."""
 
     def entries(self, ids: Sequence[str]) -> list[Entry]:
         """The entries under these ids."""
@@ -126,7 +147,9 @@ class Book:
     def __init__(self, keep: int, *releases: Callable[[int], None]) -> None:
         self.keep = keep
         self.releases = releases
-        self.awaited: dict[str, Entry] = {}
+        self.awaited: MutableMapping[str, Entry] = {}
+        self._entered: dict[str, Entry] = self.awaited  # without the labels of these batches:
+        self.unwritten: list[AwaitedRows] = []
         # told, not asked about, withdrawn or learnt; what was not asked about becomes an entry when needed
         self._settled: dict[str, Entry | PassedBy | PassedBatch] = {}
         self._order: deque[str | PassedBatch] = deque()  # ids of `_settled`, or many at once, oldest first
@@ -157,7 +180,9 @@ class Book:
     def knows_any(self, ids: "NewIds") -> bool:
         """Whether anything is remembered under one of these ids."""
         coming = ids.keys()
-        return not (self.awaited.keys().isdisjoint(coming) and self._settled.keys().isdisjoint(coming))
+        if not (self._entered.keys().isdisjoint(coming) and self._settled.keys().isdisjoint(coming)):
+            return True
+        return any(rows.has_any(ids) for rows in self.unwritten)
 
     def settled(self) -> Iterator[Entry]:
         """Every entry that is settled, in the order of that."""
@@ -374,6 +399,32 @@ class Book:
         self.awaited[entry.id] = again
         return again
 
+    def await_rows(self, rows: AwaitedRows) -> None:
+        """Labels of a batch were bought and are awaited now; `buy_many` counts the money."""
+        if len(self.unwritten) == MOST_UNWRITTEN:
+            self.write_awaited()
+        self.unwritten.append(rows)
+        self.awaited = Unwritten(self.write_awaited, self._count_awaited)
+
+    def write_awaited(self) -> dict[str, Entry]:
+        """Make entries of all that is awaited."""
+        for rows in self.unwritten:
+            self._entered.update((entry.id, entry) for entry in rows.all_entries())
+        self.unwritten, self.awaited = [], self._entered
+        return self._entered
+
+    def _count_awaited(self) -> int:
+        return len(self._entered) + sum(map(len, self.unwritten))
+
+    def tell_rows(self, rows: AwaitedRows, ids: Sequence[str], told: PassedRows) -> None:
+        """Labels of these rows came, in this order; all but the last ids to remember may be left out."""
+        if not len(rows):
+            self.unwritten.remove(rows)
+            if not self.unwritten:
+                self.awaited = self._entered
+        if ids:
+            self.pass_many(dict.fromkeys(ids, PassedBatch()), told)
+
     def await_many(self, entries: list[Entry]) -> None:
         """Labels were bought and are awaited now; `buy_many` counts the money."""
         for entry in entries:
@@ -401,6 +452,11 @@ class Book:
             self.spend = self.spend.plus(cost)
 
     # -- batches ---------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy has all its awaited labels as entries."""
+        self.write_awaited()
+        return self.__dict__
 
     def write_out(self) -> None:
         """Make entries of all that is remembered in batches."""
@@ -431,7 +487,8 @@ class Book:
 
     def load(self, state: dict[str, Any], recall: Callable[[Any], Any]) -> None:
         """Take up a state that `state` returned; `recall` reads points back."""
-        self.awaited = {entry.id: entry for entry in _read(state["awaited"], recall)}
+        self.awaited = self._entered = {entry.id: entry for entry in _read(state["awaited"], recall)}
+        self.unwritten = []
         self._settled = {entry.id: entry for entry in _read(state["settled"], recall)}
         self._order, self._moved = deque(self._settled), {}
         self.next_number = expect.whole("next_number", state["next_number"], least=1)

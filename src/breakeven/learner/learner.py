@@ -335,7 +335,7 @@ class Learner:
         types are told in compiled loops where that pays, as arrivals are decided in `decide_many`.
         """
         self.state.check_whole()
-        return tell_many(self.state, ids, ys, self.tell)
+        return tell_many(self.state, ids, ys, self.tell, self._fits.run_inside)
 
     def predict_many(self, X: Any) -> Predictions:
         """What is known of f at many points: a sequence, whose `columns` are arrays. Changes nothing."""

@@ -42,12 +42,12 @@ WHOLE, CHANGING, ANNOUNCING = range(3)  # between calls; during a change; while 
 class Resting(Protocol):
     """What is known of types in arrays, behind a batch; the next batch goes on with it."""
 
-    def note_told(self, types: Iterable[Any], events: int, number: int) -> None:
-        """So many events up to this number were labels told of these types."""
+    def note(self, types: Iterable[Any], number: int) -> None:
+        """The event with this number changed the labels of these types, or what is believed of all."""
         ...
 
-    def wake(self, state: "State", points: Any, prices: Any) -> Any:
-        """The arrays for these rounds, as they are now."""
+    def wake(self, state: "State", rounds: int | None) -> Any:
+        """The arrays as they are now, unless it takes less to make those of so few rounds anew."""
         ...
 
 
@@ -238,7 +238,7 @@ class State:
         """
         self.number += 1
         if self.resting is not None:
-            self.resting.note_told((entry.x,), 1, self.number)
+            self.resting.note((entry.x,), self.number)
         if rank is not None:
             self.trust.enter(entry.key, rank)
         noise = {} if labeller is None else self.costs.noise_of(labeller)
@@ -308,6 +308,8 @@ class State:
     def correct(self, entry: Entry, y: float) -> None:
         """A told label changes its value."""
         self.number += 1
+        if self.resting is not None:
+            self.resting.note((entry.x,), self.number)
         assert entry.y is not None
         self.belief.correct(entry.key, entry.x, entry.y, y)
         self._settle()
@@ -319,6 +321,8 @@ class State:
     def withdraw(self, entry: Entry, charged: bool) -> None:
         """A label goes, awaited or told."""
         self.number += 1
+        if self.resting is not None:
+            self.resting.note((entry.x,), self.number)
         told, warmup = entry.y is not None, entry.warmup and entry.withdrawn is None
         self.belief.withdraw(entry.key, entry.x, entry.y)
         self._absolve(entry.key)
@@ -333,6 +337,8 @@ class State:
     def reopen(self, entry: Entry) -> None:
         """A told label is awaited again; one that nobody asked for is forgotten."""
         self.number += 1
+        if self.resting is not None:
+            self.resting.note((entry.x,), self.number)
         assert entry.y is not None
         if entry.asked:
             self.belief.reopen(entry.key, entry.x, entry.y)
@@ -348,6 +354,8 @@ class State:
     def learn(self, point: Any, y: float, labeller: str | None, id: str | None) -> None:
         """A label from elsewhere."""
         self.number += 1
+        if self.resting is not None:
+            self.resting.note((point,), self.number)
         key = self.earlier + self.number
         self.belief.learn(point, y, None if id is None else key, age=0, **self.costs.noise_of(labeller))
         self._settle()
@@ -370,6 +378,8 @@ class State:
             self.phase = WHOLE
             raise
         self.number += 1
+        if self.resting is not None:
+            self.resting.note((), self.number)
         self.fits += 1
         self._settle()
 

@@ -6,7 +6,7 @@ They are plain data; `breakeven.wire` writes them as JSON or MessagePack and rea
 from breakeven.values.audit_report import Assumption, AuditReport, Interval
 from breakeven.values.bill import Bill, BillRow, Sweep
 from breakeven.values.decision import WORDING, By, Decision, Offer, Prediction, normal_answer
-from breakeven.values.decisions import CompiledDecisions, DecisionColumns, Decisions, Reasons
+from breakeven.values.decisions import CompiledDecisions, DecisionColumns, Decisions, Reasons, Unwritten
 from breakeven.values.error_costs import EVEN, ErrorCosts, checked_level, counted, expected_error
 from breakeven.values.events import (
     AnyEvent,
@@ -99,6 +99,7 @@ __all__ = [
     "Table",
     "Told",
     "Traits",
+    "Unwritten",
     "Verdict",
     "View",
     "Withdrawn",

@@ -3,11 +3,12 @@
 A million objects take longer to make than a million decisions, so batches are answered in columns.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from functools import cached_property
 from itertools import repeat
 from math import nan
 from typing import Any, NamedTuple, TypeVar, overload
+from weakref import WeakMethod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 from breakeven.values.decision import Decision, Prediction
 
 Numbers = NDArray[np.float64]
+Places = NDArray[np.int64]
 Answer = TypeVar("Answer")
+Kept = TypeVar("Kept")
 
 
 class Reasons(NamedTuple):
@@ -28,9 +31,9 @@ class Reasons(NamedTuple):
         """The reasons themselves."""
         return list(map(self.words.__getitem__, self.codes.tolist()))
 
-    def part(self, rows: slice) -> "Reasons":
+    def part(self, rows: slice | Places) -> "Reasons":
         """Those of some rounds, copied."""
-        return Reasons(self.codes[rows].copy(), self.words)
+        return Reasons(_copied(self.codes, rows), self.words)
 
     @classmethod
     def joined(cls, parts: "Sequence[Reasons]") -> "Reasons":
@@ -66,11 +69,16 @@ class DecisionColumns(NamedTuple):
             if isinstance(one, np.ndarray):
                 one.flags.writeable = False
 
-    def part(self, rows: slice) -> "DecisionColumns":
+    def part(self, rows: slice | Places) -> "DecisionColumns":
         """Those of some rounds, copied, so that the others can be freed."""
         arrays = [one for one in self if isinstance(one, np.ndarray)]
-        *columns, repeated = (one[rows].copy() for one in arrays)
+        *columns, repeated = (_copied(one, rows) for one in arrays)
         return DecisionColumns(*columns, self.reasons.part(rows), repeated)  # type: ignore[call-arg, arg-type]
+
+
+def _copied(column: NDArray[Any], rows: slice | Places) -> NDArray[Any]:
+    """Some rows of a column, as an array of its own."""
+    return column[rows].copy() if isinstance(rows, slice) else column[rows]
 
 
 class InOrder(Sequence[Answer]):
@@ -141,7 +149,7 @@ class CompiledDecisions(Decisions):
     """
 
     def __init__(
-        self, ids: Sequence[Any], columns: DecisionColumns, noise_std: float, *, values: bool
+        self, ids: Sequence[Any] | Places, columns: DecisionColumns, noise_std: float, *, values: bool
     ) -> None:
         self._ids, self._noise_std, self._values = ids, noise_std, values
         self.columns = columns
@@ -165,6 +173,11 @@ class CompiledDecisions(Decisions):
     def ids(self) -> list[str]:
         """The ids of the arrivals."""
         return list(map(str, self._ids))
+
+    @property
+    def given_ids(self) -> Any:
+        """The ids as they were given: texts, or numbers of automatic ones."""
+        return self._ids
 
     def at(self, places: Sequence[int]) -> list[Decision]:
         """The decisions at some places, as objects."""
@@ -197,9 +210,53 @@ class CompiledDecisions(Decisions):
 
     def part(self, rows: slice) -> "CompiledDecisions":
         """Some of them, copied, so that the others can be freed."""
-        return CompiledDecisions(
-            self._ids[rows], self.columns.part(rows), self._noise_std, values=self._values
-        )
+        return self._with(self._ids[rows], self.columns.part(rows))
+
+    def chosen(self, places: Places) -> "CompiledDecisions":
+        """Those at some places, copied."""
+        ids = self._ids
+        if isinstance(ids, range):
+            return self._with(places + ids.start, self.columns.part(places))
+        if isinstance(ids, np.ndarray):
+            return self._with(ids[places], self.columns.part(places))
+        return self._with(list(map(ids.__getitem__, places.tolist())), self.columns.part(places))
+
+    def _with(self, ids: Sequence[Any] | Places, columns: DecisionColumns) -> "CompiledDecisions":
+        return CompiledDecisions(ids, columns, self._noise_std, values=self._values)
+
+
+class Unwritten(MutableMapping[Any, Kept]):
+    """Stands for objects that lie in columns: who asks for one of them has all of them written out.
+
+    `write_out` is a method of who keeps this. `size` says how many there are, if that is known without.
+    """
+
+    def __init__(
+        self, write_out: Callable[[], dict[Any, Kept]], size: Callable[[], int] | None = None
+    ) -> None:
+        self._write_out = WeakMethod(write_out)  # so that its keeper is freed at once
+        self._size = None if size is None else WeakMethod(size)
+
+    def _written(self) -> dict[Any, Kept]:
+        write_out = self._write_out()
+        assert write_out is not None  # as its keeper is alive
+        return write_out()
+
+    def __getitem__(self, name: Any) -> Kept:
+        return self._written()[name]
+
+    def __setitem__(self, name: Any, one: Kept) -> None:
+        self._written()[name] = one
+
+    def __delitem__(self, name: Any) -> None:
+        del self._written()[name]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._written())
+
+    def __len__(self) -> int:
+        size = None if self._size is None else self._size()
+        return len(self._written()) if size is None else size()
 
 
 def columns_of(made: Sequence[Decision], repeated: Sequence[int] = ()) -> DecisionColumns:

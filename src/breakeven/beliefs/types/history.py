@@ -6,7 +6,7 @@ their sums by type are all that is needed of them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log, pi
 from typing import Any, Self
 
@@ -99,7 +99,7 @@ class History:
             return self.labels
         return next((one.labels for one in self.retreats.all if key in one.labels), None)
 
-    def older(self, tallies: dict[Any, Tally]) -> dict[Any, Sum]:
+    def older(self, tallies: Mapping[Any, Tally]) -> dict[Any, Sum]:
         """The labels of each type that are not remembered: how many, and their exact sum."""
         sums = {name: (tally.told, tally.sum) for name, tally in tallies.items() if tally.told}
         for name, y in (self.labels or {}).values():
@@ -107,7 +107,7 @@ class History:
             sums[name] = told - 1, total.plus(-y)
         return {name: one for name, one in sums.items() if one[0]}
 
-    def outdated(self, tallies: dict[Any, Tally], evidence: Evidence) -> int:
+    def outdated(self, tallies: Mapping[Any, Tally], evidence: Evidence) -> int:
         """How many of the labels remembered lie before a change; see `best_split`."""
         told = list((self.labels or {}).values())
         if not told:
@@ -128,7 +128,7 @@ class History:
         ]
         return {"labels": labels, "retreats": retreats, "widened_before": self.retreats.before}
 
-    def load(self, state: dict[str, Any] | None, tallies: dict[Any, Tally], widened: float) -> None:
+    def load(self, state: dict[str, Any] | None, tallies: Mapping[Any, Tally], widened: float) -> None:
         """Take up what `state` gave; raises where it does not fit the labels of the types.
 
         What was written before alarms could be taken back in any order keeps its claims as they are.

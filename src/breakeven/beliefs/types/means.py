@@ -25,13 +25,19 @@ from breakeven.beliefs.types.across_types import (
     search_job,
 )
 from breakeven.beliefs.types.history import History, Sum, Told, running_evidence
-from breakeven.beliefs.types.tallies import Settled, Tally, TypeLabels
+from breakeven.beliefs.types.tallies import (
+    Census,
+    Settled,
+    Tally,
+    TypeLabels,
+    TypesElsewhere,
+)
 from breakeven.beliefs.types.type_belief import TypeBelief
 from breakeven.beliefs.types.type_savings import saving
 from breakeven.beliefs.types.weighing import TypePrior
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
-from breakeven.values import EVEN, Prediction, Saving, Traits, View, checked_level
+from breakeven.values import EVEN, Prediction, Saving, Traits, Unwritten, View, checked_level
 from breakeven.values.error_costs import standard_quantile
 
 FromLabels = Literal["fit"]
@@ -224,17 +230,21 @@ class TypeMeans(TypeBelief):
             self._set_traits()
             self._note_spread()
 
-    # -- a replayed stream -----------------------------------------------------------------------
+    # -- types in arrays -------------------------------------------------------------------------
 
     @property
     def even(self) -> bool:
         """Whether all labels count alike, for ever, and nothing is still to be found in them."""
         return not self._searching and self._labels.even
 
-    def tallies(self, types: Sequence[Any]) -> list[Tally]:
-        """What is known of each of these types, to be read."""
-        unknown = Tally(self.across.unlabelled)
-        return [self._tallies.get(point, unknown) for point in types]
+    def tallies(self, types: Sequence[Any]) -> list[Tally] | None:
+        """What is known here of each of these types, none of which lies elsewhere, to be read.
+
+        None if nothing is known here of any type.
+        """
+        self._labels.predict_written(self.across.prior)
+        unknown, written = Tally(self.across.unlabelled), self._labels.written
+        return [written.get(point, unknown) for point in types] if written else None
 
     def settle(self, rows: Iterable[Settled]) -> None:
         """Take up where a stream ended: type, M_k, N_k, labels told, parts of their sum; new ones last."""
@@ -242,10 +252,39 @@ class TypeMeans(TypeBelief):
             tally.prediction = self._labels.posterior(tally, self.across.prior)
         self._note_spread()
 
-    def settle_asked(self, rows: Iterable[tuple[Any, int, int]]) -> None:
-        """Take up where a batch ended whose labels are awaited: type, M_k, N_k; new ones last."""
-        self._labels.settle_asked(rows, self.across.unlabelled)
+    def lend(self, types: TypesElsewhere, asked: int, told: int, census: Census | None) -> None:
+        """These types lie elsewhere from now on, with so many labels asked for and told, of all types.
+
+        They are written out here as soon as anybody asks for a tally.
+        """
+        labels, more = self._labels, told > self._labels.told
+        if labels.elsewhere is None:
+            labels.tallies = self._tallies = Unwritten(self.write_out)
+        labels.elsewhere, labels.asked, labels.told = types, asked, told
+        if census is not None:
+            labels.census = census
         self._note_spread()
+        if more and self.across.unknown:
+            self.across.guess()
+
+    @property
+    def keeps_count(self) -> bool:
+        """Whether counts over all types are kept."""
+        return self._labels.census is not None
+
+    def write_out(self) -> dict[Any, Tally]:
+        """Take back what was lent: all tallies."""
+        self._tallies = tallies = self._labels.write_out(self.across.prior)
+        return tallies
+
+    def lent(self, types: TypesElsewhere) -> bool:
+        """Whether what is known of types still lies there."""
+        return self._labels.elsewhere is types
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy has nothing elsewhere."""
+        self.write_out()
+        return self.__dict__
 
     # -- what is found in the labels -------------------------------------------------------------
 

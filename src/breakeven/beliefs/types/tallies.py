@@ -5,8 +5,8 @@ Sums are exact: labels told in any order, late, corrected, reopened or withdrawn
 Notation: M_k arrivals of type k among t in all, N_k labels asked for, awaited ones included.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, MutableMapping
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -69,14 +69,6 @@ class Census(Struct):
             census.overlooked += 0 if tally.asked else tally.arrivals
         return census
 
-    def exchange(self, before: "Census", after: "Census") -> None:
-        """Some types were counted one way, and are counted the other way now."""
-        self.arrivals += after.arrivals - before.arrivals
-        self.types += after.types - before.types
-        self.asked += after.asked - before.asked
-        self.told += after.told - before.told
-        self.overlooked += after.overlooked - before.overlooked
-
     def arrive(self, tally: Tally) -> None:
         """One of this type is about to be counted."""
         self.arrivals += 1
@@ -104,6 +96,22 @@ class Census(Struct):
         self.told -= tally.told == 0
 
 
+class TypesElsewhere(Protocol):
+    """Types whose counts and sums lie in arrays for a while."""
+
+    def known(self) -> dict[Any, tuple[float, float]]:
+        """The mean of the labels of each of them that has any told, and how many they are."""
+        ...
+
+    def predict(self, prior: TypePrior) -> None:
+        """Predict all of them under this prior."""
+        ...
+
+    def rows(self) -> Iterable[Settled]:
+        """Those that have changed since they were written out last; new ones last."""
+        ...
+
+
 class TypeLabels:
     """Tallies by type; `asked` and `told` count the labels of all types.
 
@@ -117,7 +125,10 @@ class TypeLabels:
     ) -> None:
         self._noise_std, self._lasting = noise_std, half_life is None
         self._ageing = Ageing() if half_life is None else Ageing(half_life)
-        self.tallies: dict[Any, Tally] = {}
+        self.written: dict[Any, Tally] = {}  # those that lie elsewhere may be missing, or old
+        self.tallies: MutableMapping[Any, Tally] = self.written
+        self.elsewhere: TypesElsewhere | None = None
+        self._outdated = False  # whether all predictions here are those of another prior
         self.asked = 0  # N
         self.told = 0
         self.ratio = 1.0
@@ -165,7 +176,8 @@ class TypeLabels:
 
     def known(self) -> dict[Any, tuple[float, float]]:
         """The mean of the labels of each type that has any told, and what they weigh."""
-        return {key: self.told_of(tally) for key, tally in self.tallies.items() if tally.told}
+        here = {key: self.told_of(tally) for key, tally in self.written.items() if tally.told}
+        return here if self.elsewhere is None else here | self.elsewhere.known()
 
     def known_apart(self) -> dict[Any, tuple[float, float, float, float]]:
         """As `known`, but without labels apart; their mean and their weight beside noise 1 come after."""
@@ -186,8 +198,19 @@ class TypeLabels:
 
     def predict(self, prior: TypePrior) -> None:
         """Predict every type under this prior."""
-        for tally in self.tallies.values():
+        if self.elsewhere is not None:
+            self.elsewhere.predict(prior)
+            self._outdated = True
+            return
+        for tally in self.written.values():
             tally.prediction = self.posterior(tally, prior)
+
+    def predict_written(self, prior: TypePrior) -> None:
+        """Predict what is written here, if it was predicted under another prior."""
+        if self._outdated:
+            self._outdated = False
+            for tally in self.written.values():
+                tally.prediction = self.posterior(tally, prior)
 
     @property
     def _now(self) -> int:
@@ -416,14 +439,27 @@ class TypeLabels:
         self.recount()
         return changed
 
-    def settle_asked(self, rows: Iterable[tuple[Any, int, int]], unlabelled: Prediction) -> None:
-        """Take up where a batch ended whose labels are awaited: type, M_k, N_k; new types last."""
-        if self.census is None:
-            self._settle_counts(rows, unlabelled)
-            return
-        given = list(rows)
-        before = Census.of(filter(None, [self.tallies.get(name) for name, _, _ in given]))
-        self.census.exchange(before, Census.of(self._settle_counts(given, unlabelled)))
+    def write_out(self, prior: TypePrior) -> dict[Any, Tally]:
+        """Take back what lies elsewhere, if anything does: all tallies."""
+        if self.elsewhere is not None:
+            for tally in self._write(self.elsewhere.rows(), prior.prediction):
+                tally.prediction = self.posterior(tally, prior)
+            self.predict_written(prior)
+            self.tallies, self.elsewhere = self.written, None
+        return self.written
+
+    def _write(self, rows: Iterable[Settled], unlabelled: Prediction) -> list[Tally]:
+        """Counts and sums of these types are so; the tallies whose labels told have changed."""
+        changed, known = [], self.written
+        for name, arrivals, asked, told, parts in rows:
+            tally = known.get(name)
+            if tally is None:
+                tally = known[name] = Tally(unlabelled)
+            tally.arrivals, tally.asked = arrivals, asked
+            if told != tally.told:
+                tally.told, tally.sum = told, ExactSum(tuple(filter(None, parts)))
+                changed.append(tally)
+        return changed
 
     def _settle_counts(self, rows: Iterable[tuple[Any, int, int]], unlabelled: Prediction) -> list[Tally]:
         known, before, tallies = self.tallies, 0, list[Tally]()
@@ -458,7 +494,8 @@ class TypeLabels:
 
     def load(self, state: dict[str, Any], unlabelled: Prediction) -> None:
         """Take up a state that `state` gave; predictions are still to be made."""
-        self.tallies, self.asked, self.told, self._weighed = {}, 0, 0, 0
+        self.written, self.asked, self.told, self._weighed = {}, 0, 0, 0
+        self.tallies, self.elsewhere, self._outdated = self.written, None, False
         for key, arrivals, asked, told, parts, weighed in state["types"]:
             tally = Tally(unlabelled, arrivals, asked, told, ExactSum(tuple(parts)) if parts else NO_SUM)
             tally.weighed = None if weighed is None else Weighed.of(weighed)

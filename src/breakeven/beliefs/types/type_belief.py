@@ -6,7 +6,7 @@ have changed; how likely labels are (`_evidence`), and what becomes of its claim
 Notation: N labels in all and N_k of type k, awaited ones included; M_k arrivals of type k.
 """
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -35,7 +35,7 @@ class TypeBelief:
     listens_to: ClassVar[str] = "type"
 
     _labels: TypeLabels
-    _tallies: dict[Any, Tally]
+    _tallies: MutableMapping[Any, Tally]
     traits: Traits
     _spread: float  # 2σ² log(2N³/δ)
     noise_std: float
@@ -91,7 +91,7 @@ class TypeBelief:
 
     def points(self, X: Any) -> Sequence[Any]:
         """Check a batch of types; a one-dimensional array counts as its elements."""
-        return type_names(X, self._tallies)
+        return type_names(X, self._labels.written)
 
     def plain(self, point: Any) -> Any:
         """A type is plain data already."""

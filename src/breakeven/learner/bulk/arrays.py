@@ -110,13 +110,11 @@ class TypeArrays(NamedTuple):
     parts: Array
 
     @classmethod
-    def of(cls, tallies: Sequence[Tally], room: int = 2, *, sums: bool = True) -> "TypeArrays":
-        """The types with these tallies, and room for at least this many parts, empty without `sums`."""
-        parts = np.zeros((len(tallies), room))
-        if sums:
-            known = [tally.sum.parts for tally in tallies]
-            width = max(room, max(map(len, known), default=0))
-            parts = np.array([(*one, *(0.0,) * (width - len(one))) for one in known]).reshape(-1, width)
+    def of(cls, tallies: Sequence[Tally], room: int = 2) -> "TypeArrays":
+        """The types with these tallies, and room for at least this many parts."""
+        known = [tally.sum.parts for tally in tallies]
+        width = max(room, max(map(len, known), default=0))
+        parts = np.array([(*one, *(0.0,) * (width - len(one))) for one in known]).reshape(-1, width)
         return cls(
             np.array([tally.arrivals for tally in tallies], dtype=np.int64),
             np.array([tally.asked for tally in tallies], dtype=float),
@@ -125,18 +123,41 @@ class TypeArrays(NamedTuple):
             parts,
         )
 
-    def with_more(self, tallies: Sequence[Tally], *, sums: bool) -> "TypeArrays":
-        """These and others behind them."""
-        more = TypeArrays.of(tallies, self.parts.shape[1], sums=sums)
+    @classmethod
+    def new(cls, mean: float, count: int, room: int) -> "TypeArrays":
+        """So many types that never came, all predicted as this mean."""
+        nothing = np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count)
+        return cls(*nothing, np.full(count, mean), np.zeros((count, room)))
+
+    def with_more(self, more: "TypeArrays") -> "TypeArrays":
+        """These and others behind them, with as many parts at least; here no longer, if there is room."""
         if not len(self.arrivals):
             return more
         own = self.with_room(more.parts.shape[1])
-        return TypeArrays(*(np.concatenate(pair) for pair in zip(own, more, strict=True)))
+        return TypeArrays(*map(_lengthened, own, more))
+
+    def at(self, codes: Counts) -> "TypeArrays":
+        """Those of some types."""
+        arrivals, asked, told, mean, parts = self
+        return TypeArrays(arrivals[codes], asked[codes], told[codes], mean[codes], parts[codes])
 
     def with_room(self, room: int) -> "TypeArrays":
         """The same with room for this many parts in every sum."""
+        if room == self.parts.shape[1]:
+            return self
         missing = np.zeros((len(self.parts), room - self.parts.shape[1]))
         return self._replace(parts=np.hstack([self.parts, missing]))
+
+
+def _lengthened(column: Any, more: Any) -> Any:
+    """A column with more behind it, in the room that was left there the last time, or else in a new one."""
+    known, count = len(column), len(column) + len(more)
+    room = column.base
+    if room is None or len(room) < count or room.shape[1:] != column.shape[1:]:
+        room = np.empty((count + count // 2, *column.shape[1:]), dtype=column.dtype)
+        room[:known] = column
+    room[known:count] = more
+    return room[:count]
 
 
 class LabelArrays(NamedTuple):
@@ -346,8 +367,8 @@ class Spreads:
         self.provide(belief.asked)
 
     def reach(self, labels: int) -> None:
-        """More labels may have been asked for elsewhere: so many there are."""
-        if self.first is not None and labels - self.first >= len(self.values):
+        """Labels may have been asked for or withdrawn elsewhere: so many there are."""
+        if self.first is not None and not 0 <= max(labels, 1) - self.first < len(self.values):
             self.provide(labels)
 
     def provide(self, labels: int) -> None:

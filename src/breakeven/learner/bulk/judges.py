@@ -113,6 +113,9 @@ class Judge(Protocol):
     values_labels: bool
     """Whether it says what labels are worth."""
 
+    counts: Counts | None
+    """Those over all types, in the order of a `Census`, where the rule needs them."""
+
     @property
     def fitted_after(self) -> Sequence[int]:
         """Rounds of this stream, from 0, after whose label a fit was made."""
@@ -143,11 +146,14 @@ class Judge(Protocol):
         ...
 
 
-def judge_for(state: State, names: list[Any], loops: ModuleType) -> Judge:
-    """The judge of a learner that has one of our rules; `names` will have the types that were met."""
+def judge_for(state: State, names: list[Any], loops: ModuleType, *, told: bool) -> Judge:
+    """The judge of a learner that has one of our rules; `names` will have the types that were met.
+
+    `told`: whether labels are told as soon as they are asked for, and not awaited.
+    """
     match rule := state.rule:
         case Value():
-            return ByWorth(state, rule, names)
+            return ByWorth(state, rule, names) if told else ByWorthAwaited(state, rule)
         case VariableUncertainty():
             return ByMovingLimit(rule, state.belief.traits.label_scale, loops)
         case Threshold():
@@ -163,6 +169,7 @@ class ByLimits:
 
     propensity: float | None = None
     values_labels = False
+    counts: Counts | None = None
     fitted_after: Sequence[int] = ()
 
     def __init__(self, loops: ModuleType, *, shown: bool = False) -> None:
@@ -265,6 +272,7 @@ class ByMovingLimit:
 
     propensity: float | None = None
     values_labels = False
+    counts: Counts | None = None
     fitted_after: Sequence[int] = ()
 
     def __init__(self, rule: VariableUncertainty, scale: float, loops: ModuleType) -> None:
@@ -349,27 +357,27 @@ class Met:
         return told, self.types.parts[told, 0] / counts, counts
 
 
-class ByWorth:
-    """`Value`. The prior is learnt from arrays, and the belief takes it up at the end."""
+class ByWorthAwaited:
+    """`Value`, where labels are awaited: what the belief has learnt across types stays as it is."""
 
     propensity: float | None = None
     values_labels = True
+    counts: Counts | None
+    fitted_after: Sequence[int] = ()
 
-    def __init__(self, state: State, rule: Value, names: list[Any]) -> None:
+    def __init__(self, state: State, rule: Value) -> None:
         from breakeven.learner.bulk import worth_loop  # which needs numba
 
         belief = state.belief
         assert isinstance(belief, TypeMeans)
         self._loop, self._state, self._rule, self._belief = worth_loop.decide, state, rule, belief
-        self._met = Met(names, belief.known, np.array(astuple(belief.count())), TypeArrays.of([]))
-        self._across = AcrossTypes(self._met, belief.noise_std, belief.prior_mean, belief.prior_std)
-        self._across.load(belief.across.state())
         self.begin(state.rounds + 1, 0, None)
 
     def begin(self, first: int, rounds: int, prices: Array | None) -> None:
-        """What was learnt stays; fits are those of these rounds."""
+        """Take the counts and the prior of the belief."""
         self._first, self._prices = first, prices
-        self.fitted_after: list[int] = []  # rounds of this stream, from 0, after whose label a fit was made
+        self.counts = np.array(astuple(self._belief.count()))
+        self._across = self._belief.across
 
     def prepare(self, round: int, count: int, clocks: ClocksOfTypes) -> None:
         """Only prices are known ahead."""
@@ -378,9 +386,45 @@ class ByWorth:
         self._round, self._chunk = round, np.full(count, same) if own is None else own[low : low + count]
 
     def decide(self, given: Given, start: int) -> Stop:
+        """Compare with the price."""
+        assert self.counts is not None
+        terms = value_terms(self._rule, self._round - 1 + start, self._chunk[start:])
+        outcome: Stop = self._loop(*given, terms, prior_terms(self._across), self.counts)
+        return outcome
+
+    def extend(self, start: int, clocks: ClocksOfTypes) -> None:
+        """There are no limits."""
+
+    def reasons(self, answers: Answers, before: Before) -> Reasons:
+        """By what the label is worth, and whether the horizon has passed."""
+        rounds = np.arange(self._round, self._round + len(answers.wants_label))
+        return worth_reasons(self._rule, answers, before, rounds)
+
+    def settle(self) -> None:
+        """Nothing was learnt."""
+
+
+class ByWorth(ByWorthAwaited):
+    """`Value`, where labels are told at once: the prior is learnt from arrays, and the belief takes it up."""
+
+    def __init__(self, state: State, rule: Value, names: list[Any]) -> None:
+        self._names = names
+        super().__init__(state, rule)
+
+    def begin(self, first: int, rounds: int, prices: Array | None) -> None:
+        """Begin with what the belief has learnt; fits are those of these rounds."""
+        super().begin(first, rounds, prices)
+        belief = self._belief
+        assert self.counts is not None
+        self._met = Met(self._names, belief.known, self.counts, TypeArrays.of([]))
+        self._across = AcrossTypes(self._met, belief.noise_std, belief.prior_mean, belief.prior_std)
+        self._across.load(belief.across.state())
+        self.fitted_after: list[int] = []  # rounds of this stream, from 0, after whose label a fit was made
+
+    def decide(self, given: Given, start: int) -> Stop:
         """Compare with the price; where enough types have labels, learn what they have in common."""
         self._look_at(given.types)
-        outcome: Stop = self._loop(*given, self._terms(start), self._prior(), self._met.census)
+        outcome = super().decide(given, start)
         if outcome[2] == NEEDS_FIT:
             self._fit(given, start, outcome[0])
         return outcome
@@ -392,13 +436,6 @@ class ByWorth:
         if more or self._across.unknown:
             self._across.load(self._across.state())
 
-    def _terms(self, start: int) -> ValueTerms:
-        return value_terms(self._rule, self._round - 1 + start, self._chunk[start:])
-
-    def _prior(self) -> PriorTerms:
-        across, prior = self._across, self._across.prior
-        return PriorTerms(prior.mean, prior.std, prior.worth, across.learns, across.unknown, across.due_at)
-
     def _fit(self, given: Given, start: int, done: int) -> None:
         """Fit, and predict the last round anew, which was told the label that made a fit due."""
         self._across.adopt(self._across.fit())
@@ -408,17 +445,15 @@ class ByWorth:
             last = given.lookup[given.values[done - 1] - given.low]
             given.out.prediction[done - 1] = given.types.mean[last]
 
-    def extend(self, start: int, clocks: ClocksOfTypes) -> None:
-        """There are no limits."""
-
-    def reasons(self, answers: Answers, before: Before) -> Reasons:
-        """By what the label is worth, and whether the horizon has passed."""
-        rounds = np.arange(self._round, self._round + len(answers.wants_label))
-        return worth_reasons(self._rule, answers, before, rounds)
-
     def settle(self) -> None:
         """Leave what was learnt across types."""
         if self._across.learns:
             self._belief.across.load(self._across.state())
             self._state.fits += len(self.fitted_after)
             self._state.number += len(self.fitted_after)
+
+
+def prior_terms(across: AcrossTypes) -> PriorTerms:
+    """What is believed of all types, as the loops want it."""
+    prior = across.prior
+    return PriorTerms(prior.mean, prior.std, prior.worth, across.learns, across.unknown, across.due_at)

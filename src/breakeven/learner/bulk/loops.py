@@ -205,25 +205,6 @@ def _nearest(rest: Array, size: int) -> float:
     return total
 
 
-@compiled
-def tell(
-    codes: Counts, y: Array, types: TypeArrays, space: Array, start: int, counts: Array, means: Array
-) -> int:
-    """Labels of types that are predicted as their mean, in their order; how far it came.
-
-    It says after each how many labels its type has, and their mean; it stops where a sum needs more parts.
-    """
-    known, mean, parts = types.told, types.mean, types.parts
-    for i in range(start, len(codes)):
-        k = codes[i]
-        if not add(parts, k, y[i], space):
-            return i
-        known[k] += 1.0
-        mean[k] = parts[k, 0] / known[k]
-        counts[i], means[i] = known[k], mean[k]
-    return len(codes)
-
-
 # -- rounds ------------------------------------------------------------------------------------------
 # The loop stops before a round for which something is missing, and says what. It is compiled anew for what is
 # None, so nothing is asked twice in a round. No array is handed on in the common case, where `add` is written

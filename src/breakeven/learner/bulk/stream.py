@@ -7,12 +7,16 @@ arrivals are entered into the book, which would forget the others.
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib import import_module
+from math import inf
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import astuple
 
 from breakeven.beliefs import SeparateTypes, TypeMeans
+from breakeven.beliefs.types.tallies import Census, Settled, Tally
+from breakeven.beliefs.types.weighing import TypePrior
 from breakeven.errors.expect import Array
 from breakeven.learner.book import Entry, PassedBatch
 from breakeven.learner.bulk.arrays import (
@@ -30,7 +34,7 @@ from breakeven.learner.bulk.arrays import (
     Spreads,
     TypeArrays,
 )
-from breakeven.learner.bulk.judges import COMPILED_RULES, judge_for, rates_agree
+from breakeven.learner.bulk.judges import COMPILED_RULES, KnownTypes, Met, judge_for, prior_terms, rates_agree
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Value
 from breakeven.values import EVEN, CompiledDecisions, DecisionColumns, Reasons
@@ -41,6 +45,7 @@ CHUNK_ROUNDS = 2**17  # at a time
 TYPES_A_ROUND = 8  # types for each round of a batch; more would cost more to keep than to look up again
 LARGEST_INTEGER = 2**63 - 1
 COMPILED_BELIEFS = (TypeMeans, SeparateTypes)
+NO_COUNTS = np.zeros(5, dtype=np.int64)
 
 
 def pays(state: State, rounds: int) -> bool:
@@ -202,7 +207,7 @@ def types_at(points: Points, places: Sequence[int]) -> list[Any]:
 
 
 class RestingArrays:
-    """The arrays behind a batch: the next one goes on with them if only labels were told in between.
+    """The arrays behind a batch: the next one goes on with them if only labels changed in between.
 
     The copy of a learner has none.
     """
@@ -211,40 +216,106 @@ class RestingArrays:
         self._run, self._number = run, number
         if run is not None:
             run.coding.rest()
-        self._told: dict[Any, None] = {}  # types with labels told since
+        self._changed: dict[Any, None] = {}  # types whose labels have changed since
+        self._noted = False
 
     def __reduce__(self) -> tuple[type["RestingArrays"], tuple[()]]:
         return RestingArrays, ()
 
-    def note_told(self, types: Iterable[Any], events: int, number: int) -> None:
-        """So many events up to this number were labels told of these types."""
-        if self._run is not None and number == self._number + events and not self._run.judge.values_labels:
-            self._number = number
-            self._told.update(dict.fromkeys(types))
+    def note(self, types: Iterable[Any], number: int) -> None:
+        """The event with this number changed the labels of these types, or what is believed of all."""
+        if number == self._number + 1:
+            self._number, self._noted = number, True
+            self._changed.update(dict.fromkeys(types))
         else:
-            self._run = None  # what is believed of all types may have changed, or something else happened
+            self._run = None  # something else happened
 
-    def wake(self, state: State, points: Points, prices: Array | None) -> "RunningStream":
-        """The arrays for these rounds, as they are now."""
+    def wake(self, state: State, rounds: int | None) -> "RunningStream | None":
+        """The arrays as they are now, unless it takes less to make those of so few rounds anew."""
         run = self._run
-        if run is None or self._number != state.number or run.types_met > TYPES_A_ROUND * len(points):
-            return RunningStream(state, points, prices, told=False)
-        run.take_told(self._told)
-        run.go_on(points, prices)
+        if run is None or self._number != state.number:
+            return None
+        if rounds is not None and run.types_met > TYPES_A_ROUND * rounds:
+            return None
+        if self._noted:
+            run.take_changed(list(self._changed))
         return run
 
 
-def awake(state: State, points: Points, prices: Array | None) -> "RunningStream":
-    """The arrays for a batch whose labels are awaited; until it is settled, none are at rest."""
+def whole_numbers(points: Sequence[Any]) -> Points:
+    """Types as an array, if all of them are integers that it holds."""
+    if set(map(type, points)) != {int}:
+        return points
+    try:
+        return np.array(points, dtype=np.int64)
+    except OverflowError:
+        return points
+
+
+def awake(
+    state: State, points: Points, prices: Array | None = None, *, deciding: bool = True
+) -> "RunningStream":
+    """The arrays for a batch whose labels are awaited, or for labels that came.
+
+    Until it is settled, none are at rest.
+    """
     resting, state.resting = state.resting, None
-    if resting is None:
+    run: RunningStream | None = None
+    if resting is not None:
+        run = resting.wake(state, len(points) if deciding else None)
+    if run is None:
         return RunningStream(state, points, prices, told=False)
-    run: RunningStream = resting.wake(state, points, prices)
+    run.go_on(points, prices)
     return run
 
 
+class LentTypes:
+    """Types in arrays, while they are the state of a belief; those that changed can be written out."""
+
+    def __init__(self, names: list[Any]) -> None:
+        self._names = names
+        self.types = TypeArrays.of([])
+        self.note_written()
+
+    def note_written(self) -> None:
+        """The belief has all of it as it is now."""
+        self._arrivals, self._told = self.types.arrivals.copy(), self.types.told.copy()
+
+    def known(self) -> KnownTypes:
+        """The mean of the labels of each type that has any told, and how many they are."""
+        return self._met.known()
+
+    def predict(self, prior: TypePrior) -> None:
+        """Predict every type under this prior."""
+        self._met.predict(prior)
+
+    @property
+    def _met(self) -> Met:
+        return Met(self._names, dict, NO_COUNTS, self.types)
+
+    def rows(self) -> Iterator[Settled]:
+        """The types that came, or whose labels were told, since they were written out; new ones last."""
+        arrivals, told, known = self.types.arrivals, self.types.told, len(self._arrivals)
+        came = np.flatnonzero((arrivals[:known] != self._arrivals) | (told[:known] != self._told))
+        if known < len(arrivals):
+            came = np.append(came, np.arange(known, len(arrivals)))
+        names = map(self._names.__getitem__, came.tolist())
+        return rows_of(names, self.types.at(came))
+
+
+def counted(types: TypeArrays) -> Counts:
+    """The counts over types, in the order of a `Census`."""
+    arrivals, asked = types.arrivals, types.asked > 0
+    first = arrivals.sum(), (arrivals > 0).sum(), asked.sum(), (types.told > 0).sum()
+    return np.array([*first, arrivals[~asked].sum()], dtype=np.int64)
+
+
 class RunningStream:
-    """The state of a learner in arrays, while a stream passes; the learner takes it up at the end."""
+    """The state of a learner in arrays, while a stream passes; the learner takes it up at the end.
+
+    If labels are `told` as soon as they are asked for, it takes up everything. Else the arrays themselves
+    are its state from then on, until somebody asks for what is known of a type.
+    """
 
     def __init__(
         self, state: State, points: Points, prices: Array | None = None, *, told: bool = True
@@ -252,32 +323,48 @@ class RunningStream:
         compiled, belief = loops(), state.belief
         assert compiled is not None
         assert isinstance(belief, TypeMeans)  # as SeparateTypes is
+        belief.write_out()
         self._state, self._belief, self._rounds = state, belief, len(points)
         self.loops = compiled
         self.coding = Coding(points, compiled)
-        self.judge = judge_for(state, self.coding.names, compiled)
+        self.judge = judge_for(state, self.coding.names, compiled, told=told)
         self.judge.begin(state.rounds + 1, len(points), prices)
-        self._told, self._sums = told, told or self.judge.values_labels  # whether sums of labels are needed
+        self._told = told
         self.types = TypeArrays.of([])
         self._labels = belief.asked
         self._spreads = Spreads(compiled, belief, len(points))
-        self._before = self.types.arrivals  # when the last rounds were settled
+        self._lent = LentTypes(self.coding.names)
+        self._counts = belief.keeps_count and self.judge.counts is None  # which nobody else counts
+        self._counted = counted(self.types)
 
     def go_on(self, points: Points, prices: Array | None) -> None:
-        """Other rounds come behind those that were settled; nothing else happened but labels told."""
+        """Other rounds come behind those that were settled; nothing else happened but changes of labels."""
+        if not self._belief.lent(self._lent):
+            self._lent.note_written()
         self.coding.begin(points)
         self._rounds, self._labels = len(points), self._belief.asked
+        if self._counts:
+            self._counted = counted(self.types)
         self._spreads.reach(self._labels)
         self.judge.begin(self._state.rounds + 1, len(points), prices)
 
-    def take_told(self, points: Iterable[Any]) -> None:
-        """Labels of these types were told one by one."""
-        met = [(code, one) for one in points if (code := self.coding.code_of(one)) is not None]
-        if met:
-            codes = [code for code, _ in met]
-            now = TypeArrays.of(self._belief.tallies([one for _, one in met]), sums=False)
-            for name in ("asked", "told", "mean"):
-                getattr(self.types, name)[codes] = getattr(now, name)
+    def take_changed(self, points: Sequence[Any]) -> None:
+        """Labels of these types have changed, and with them what is believed of all, where that is learnt."""
+        for point, tally in zip(points, self._belief.tallies(points) or (), strict=True):
+            if (code := self.coding.code_of(point)) is not None:
+                self._take(code, tally)
+        if self._belief.across.learns:
+            self._lent.predict(self._belief.across.prior)
+
+    def _take(self, code: int, tally: Tally) -> None:
+        """What is known of this type is so now."""
+        parts, room = tally.sum.parts, self.types.parts.shape[1]
+        if len(parts) > room:
+            self.types = self._lent.types = self.types.with_room(len(parts))
+            room = len(parts)
+        _, asked, told, mean, sums = self.types
+        asked[code], told[code], mean[code] = tally.asked, tally.told, tally.prediction.mean
+        sums[code] = (*parts, *(0.0,) * (room - len(parts)))
 
     @property
     def types_met(self) -> int:
@@ -332,7 +419,13 @@ class RunningStream:
 
     def _meet(self, start: int) -> None:
         if fresh := self.coding.meet(start):
-            self.types = self.types.with_more(self._belief.tallies(fresh), sums=self._sums)
+            tallies, room = self._belief.tallies(fresh), self.types.parts.shape[1]
+            if tallies is None:
+                more = TypeArrays.new(self._belief.across.prior.mean, len(fresh), room)
+            else:
+                more = TypeArrays.of(tallies, room)
+                self._counted += counted(more)  # as they were before these rounds
+            self.types = self.types.with_more(more)
 
     def _clocks(self, start: int, *, met: bool = False) -> Counts:
         """How many of its type there were, with each from `start` of the chunk on, if all are `met`."""
@@ -389,22 +482,51 @@ class RunningStream:
         if self._told:
             self._belief.settle(rows_of(self.coding.names, self.types))
         else:
-            self._belief.settle_asked(self._counts())
+            self._lend(0)
         self._state.rounds += self._rounds
         self.judge.settle()
 
-    def _counts(self) -> Iterator[tuple[Any, int, int]]:
-        """Every type that came, with its counts."""
-        arrivals, asked, known = self.types.arrivals, self.types.asked, len(self._before)
-        came = np.flatnonzero(arrivals[:known] != self._before)
-        if known < len(arrivals):
-            came = np.append(came, np.arange(known, len(arrivals)))
-        self._before = arrivals.copy()
-        names = map(self.coding.names.__getitem__, came.tolist())
-        return zip(names, arrivals[came].tolist(), asked[came].astype(int).tolist(), strict=True)
+    def _lend(self, told: int) -> None:
+        """The arrays are the state of the belief, in which so many labels more were told."""
+        belief, census = self._belief, self.judge.counts
+        self._lent.types = self.types
+        if self._counts:
+            now = counted(self.types)
+            census, self._counted = np.array(astuple(belief.count())) + now - self._counted, now
+        kept = None if census is None else Census(*census.tolist())
+        belief.lend(self._lent, self._labels, belief.labels + told, kept)
+
+    # -- labels that were awaited ----------------------------------------------------------------
+
+    def tell(self, y: Array, means: Array, stds: Array) -> Iterator[int]:
+        """Labels of the points, in their order: how many were told; means and stds are those after each.
+
+        It stops behind a label after which a fit is due, which is to be made before it goes on.
+        """
+        from breakeven.learner.bulk import worth_loop  # which needs numba
+
+        self.coding.take(slice(None))
+        self._meet(0)
+        codes, noise_std = self.coding.codes().astype(np.int64), self._belief.traits.noise_std
+        census = NO_COUNTS.copy() if self.judge.counts is None else self.judge.counts
+        done = 0
+        while done < len(y):
+            start, why, prior = done, NEEDS_PARTS, prior_terms(self._belief.across)
+            if self._state.fitting == "outside":
+                prior = prior._replace(due_at=inf)
+            while why == NEEDS_PARTS:
+                space = np.empty((2, 2 * self.types.parts.shape[1] + 4))
+                given = self.types, space, noise_std, prior, census
+                done, why = worth_loop.tell(codes, y, done, *given, means, stds)
+                self._provide(why, done)
+            self._lend(done - start)
+            yield done
+            last = codes[done - 1]  # a fit may have changed its prediction
+            weight = self._belief.across.prior.worth + self.types.told[last]
+            means[done - 1], stds[done - 1] = self.types.mean[last], noise_std / np.sqrt(weight)
 
 
-def rows_of(names: list[Any], types: TypeArrays) -> Iterator[tuple[Any, int, int, int, tuple[float, ...]]]:
+def rows_of(names: Iterable[Any], types: TypeArrays) -> Iterator[Settled]:
     """Every type with its counts and the parts of the sum of its labels."""
     counts = (column.astype(int).tolist() for column in (types.arrivals, types.asked, types.told))
     parts = zip(*(column.tolist() for column in types.parts.T), strict=True)

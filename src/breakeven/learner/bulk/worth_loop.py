@@ -1,4 +1,4 @@
-"""The compiled loop of `Value`, with the formulas of its belief.
+"""The compiled loops of `Value` and of labels told, with the formulas of their belief.
 
 How often a type will come takes logarithms, but it is never less than 0 nor more than its share of arrivals.
 What a label is worth grows with it, rounding included, so most decisions are clear without them.
@@ -36,6 +36,30 @@ drop = compiled(type_savings.drop)
 distance = compiled(type_savings.distance)
 lesson = compiled(type_savings.lesson)
 posterior_mean = compiled(weighing.posterior_mean)
+
+
+@compiled
+def tell(
+    codes: Counts, y: Array, start: int, types: TypeArrays, space: Array, noise_std: float,
+    prior: PriorTerms, census: Counts, means: Array, stds: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """Labels of types in their order, from `start` on: how far it came, and why it stopped.
+
+    It says how the type of each is predicted after its label; it stops where a prior is to be learnt.
+    """
+    _, _, known, mean, parts = types
+    prior_mean, _, prior_worth, _, _, due_at = prior
+    for i in range(start, len(codes)):
+        k = codes[i]
+        if not add(parts, k, y[i], space):
+            return i, NEEDS_PARTS
+        known[k] += 1.0
+        mean[k] = posterior_mean(parts[k, 0] / known[k], known[k], prior_mean, prior_worth)
+        means[i], stds[i] = mean[k], noise_std / sqrt(prior_worth + known[k])
+        census[TOLD] += known[k] == 1.0
+        if census[TOLD] >= due_at:
+            return i + 1, NEEDS_FIT
+    return len(codes), FINISHED
 
 
 @compiled
