@@ -1,6 +1,8 @@
 """Long batches of types in compiled loops are the loop written out, to the bit: decisions and state."""
 
 import pickle
+import sys
+from contextlib import suppress
 from copy import deepcopy
 from types import SimpleNamespace
 
@@ -10,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from breakeven import Learner, SeparateTypes, Threshold, TypeMeans
-from breakeven.errors import InvalidInput, ListenerFailed, UnknownId
+from breakeven.errors import InvalidInput, ListenerFailed, TornLearner, UnknownId
 from breakeven.learner import bulk
 from breakeven.learner.book import MOST_UNWRITTEN, PassedBatch
 from breakeven.learner.bulk import stream
 from breakeven.values import Predictions, PredictionsOfTypes
+from tests.contracts.test_half_applied import CutOff, Tracer
 from tests.oracle.type_streams import EXAMPLES, RULES, arrivals, eventful, one_by_one, small_sizes
 
 pytest.importorskip("numba")
@@ -524,3 +527,41 @@ def test_a_copy_of_a_learner_whose_state_lies_in_arrays_goes_on_alone():
     assert copies[0].belief._tallies is copies[0].belief._labels.tallies
     copies[0].decide_many(np.arange(90) % 50)
     assert copies[0].snapshot() == learner.snapshot()
+
+
+CUT_VERBS = {
+    "decide on many": lambda learner: learner.decide_many(np.arange(30) % 17),
+    "tell many": lambda learner: learner.tell_many(["10", "11", "12"], [0.1, 0.2, 0.3]),
+    "tell": lambda learner: learner.tell("13", 0.4),
+    "look": lambda learner: learner.predict(3),
+}
+
+
+@pytest.mark.parametrize("verb", CUT_VERBS)
+def test_arrays_that_are_the_state_are_never_half_written(verb):
+    """Cut off at some line, the learner is as before or as after, or says that it is torn."""
+
+    def make():
+        learner = Learner(TypeMeans(0.3, prior_std=0.8), RULES["value"], label_cost=0.2)
+        learner.decide_many(np.arange(40) % 13)
+        learner.tell_many([str(i) for i in range(1, 10)], [0.5] * 9)
+        return learner
+
+    def cut(learner, at=None):
+        tracer = Tracer(at)
+        sys.settrace(tracer)
+        try:
+            with suppress(CutOff):
+                CUT_VERBS[verb](learner)
+        finally:
+            sys.settrace(None)
+        return tracer.lines
+
+    done, before = make(), make().snapshot()
+    lines = cut(done)
+    outcomes = {before, done.snapshot()}
+    for at in range(1, lines, max(lines // 30, 1)):
+        learner = make()
+        cut(learner, at)
+        with suppress(TornLearner):
+            assert learner.snapshot() in outcomes
