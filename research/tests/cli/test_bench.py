@@ -134,7 +134,7 @@ def test_json_is_one_document(capsys, own):
 def test_missing_peers_are_said_and_the_rest_is_measured(capsys, own, no_peers):
     code, printed, err = measure(capsys, "types", "types-bulk", "fitting", "--quick", "--out", own / "out")
     assert (code, err) == (0, "")
-    assert printed.count("not installed (pip install 'breakeven-research[bench]')") == 12
+    assert printed.count("not installed (pip install 'breakeven-research[bench]')") == 13
     assert "plain Python" in printed
 
 
