@@ -58,7 +58,7 @@ class State:
         "ambiguous", "answers_within", "auditing", "belief", "book", "checkable", "costs", "draws", "earlier",
         "fits", "fitting", "label", "listeners", "name", "number", "phase", "quote", "recognised", "resting",
         "rounds", "rule", "rule_follows", "rule_is_ours", "rule_observes", "rule_sees_all", "seed", "since",
-        "trust", "warmup",
+        "trust", "warmup", "__weakref__",
     )  # fmt: skip
 
     def __init__(
