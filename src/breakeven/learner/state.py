@@ -55,10 +55,10 @@ class State:
     """Belief and rule, costs, the book, the warm-up, the audit and the check, as events left them."""
 
     __slots__ = (
-        "ambiguous", "answers_within", "auditing", "belief", "book", "checkable", "costs", "draws", "earlier",
-        "fits", "fitting", "label", "listeners", "name", "number", "phase", "quote", "recognised", "resting",
-        "rounds", "rule", "rule_follows", "rule_is_ours", "rule_observes", "rule_sees_all", "seed", "since",
-        "trust", "warmup", "__weakref__",
+        "__weakref__", "ambiguous", "answers_within", "auditing", "belief", "book", "checkable", "costs",
+        "draws", "earlier", "fits", "fitting", "label", "listeners", "name", "number", "phase", "quote",
+        "recognised", "resting", "rounds", "rule", "rule_follows", "rule_is_ours", "rule_observes",
+        "rule_sees_all", "seed", "since", "trust", "warmup",
     )  # fmt: skip
 
     def __init__(
