@@ -565,3 +565,18 @@ def test_arrays_that_are_the_state_are_never_half_written(verb):
         cut(learner, at)
         with suppress(TornLearner):
             assert learner.snapshot() in outcomes
+
+
+def test_a_batch_without_labels_leaves_nothing_awaited_behind():
+    """Labels of the batches around it are told together; it was looked through as if it had some."""
+    fast, slow = (Learner(TypeMeans(0.3), Threshold(), label_cost=1e9) for _ in range(2))
+    for X in (np.arange(9), np.arange(9), np.arange(9, 20)):
+        decisions = fast.decide_many(X)
+        with one_by_one():
+            assert repr(decisions) == repr(slow.decide_many(X))
+    assert [len(rows) for rows in fast.state.book.unwritten] == [9, 11]
+    ids = ["2", "19", "7", "25"]  # of both
+    found = fast.tell_many(ids, [1.0, 2.0, 3.0, 4.0])
+    with one_by_one():
+        assert repr(found) == repr(slow.tell_many(ids, [1.0, 2.0, 3.0, 4.0]))
+    assert fast.snapshot() == slow.snapshot()

@@ -1,7 +1,8 @@
 """Streams and batches of types in compiled loops: answers and state of one by one, to the bit."""
 
 from breakeven.learner.bulk.arrays import Answers, Before
-from breakeven.learner.bulk.batch import decide_many, find_awaited, sound_money, sound_numbers, tell_many
+from breakeven.learner.bulk.arrived_rows import find_awaited
+from breakeven.learner.bulk.batch import decide_many, sound_money, sound_numbers, tell_many
 from breakeven.learner.bulk.stream import Passed, batches, holds_types, pays, replay, serves
 
 __all__ = [

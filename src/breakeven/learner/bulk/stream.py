@@ -5,7 +5,7 @@ arrivals are entered into the book, which would forget the others.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from math import inf
 from types import ModuleType
@@ -18,7 +18,7 @@ from breakeven.beliefs import SeparateTypes, TypeMeans
 from breakeven.beliefs.types.tallies import Census, Settled, Tally
 from breakeven.beliefs.types.weighing import TypePrior
 from breakeven.errors.expect import Array
-from breakeven.learner.book import Entry, PassedBatch
+from breakeven.learner.book import PassedBatch
 from breakeven.learner.bulk.arrays import (
     NEEDS_LIMITS,
     NEEDS_PARTS,
@@ -34,6 +34,7 @@ from breakeven.learner.bulk.arrays import (
     Spreads,
     TypeArrays,
 )
+from breakeven.learner.bulk.arrived_rows import ArrivedRows, own_points
 from breakeven.learner.bulk.judges import COMPILED_RULES, KnownTypes, Met, judge_for, prior_terms, rates_agree
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Value
@@ -138,7 +139,7 @@ def replay(
     run, rounds_before, key = RunningStream(state, points), state.rounds, state.earlier + state.number
     out = Answers.empty(len(points))
     kept = min(state.book.keep, len(points))
-    last_rows: list[ReplayedRows] = []
+    last_rows: list[ArrivedRows] = []
     befores: list[Before] = []
     reasons: list[Reasons] = []
     labels = 0
@@ -153,7 +154,8 @@ def replay(
             names = run.automatic_ids(rounds) if ids is None else ids[rounds]
             decided = run.decided(names, rounds, answers, before, reasons[-1])
             keys = run.keys(key, rounds, labels, answers)
-            last_rows.append(ReplayedRows(keys, own_points(points[rounds]), decided, y[rounds].copy()))
+            told = np.where(answers.wants_label, y[rounds], np.nan)
+            last_rows.append(ArrivedRows(keys, own_points(points[rounds]), names, decided, labels=told))
         labels += bought
     state.phase = CHANGING
     run.settle()
@@ -170,40 +172,6 @@ def replay(
     if not full:
         return Passed(out, None, None, run.judge.propensity)
     return Passed(out, Before.joined(befores), Reasons.joined(reasons), run.judge.propensity)
-
-
-class ReplayedRows:
-    """The last rows of a replayed stream, whose labels were told at once; they are entries when needed."""
-
-    def __init__(self, keys: Counts, points: Points, decided: CompiledDecisions, y: Array) -> None:
-        self.decided = decided
-        self._keys, self._points, self._y = keys, points, y
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {id: place for place, id in enumerate(self.decided.ids)}
-
-    def entries(self, ids: Sequence[str]) -> list[Entry]:
-        """The entries under these ids."""
-        places = [self._places[id] for id in ids]
-        chosen = np.asarray(places, dtype=np.intp)
-        rows = self._keys[chosen].tolist(), types_at(self._points, places), self._y[chosen].tolist()
-        return [
-            Entry(one.id, key, x, one, None, y if one.wants_label else None, None, one.wants_label)
-            for one, key, x, y in zip(self.decided.at(places), *rows, strict=True)
-        ]
-
-
-def own_points(points: Points) -> Points:
-    """Points that nobody else can change: an array may be the caller's."""
-    return points.copy() if isinstance(points, np.ndarray) else points
-
-
-def types_at(points: Points, places: Sequence[int]) -> list[Any]:
-    """The types at some places."""
-    if isinstance(points, np.ndarray):
-        return list(points[np.asarray(places, dtype=np.intp)].tolist())
-    return [points[place] for place in places]
 
 
 class RestingArrays:
@@ -240,16 +208,6 @@ class RestingArrays:
         if self._noted:
             run.take_changed(list(self._changed))
         return run
-
-
-def whole_numbers(points: Sequence[Any]) -> Points:
-    """Types as an array, if all of them are integers that it holds."""
-    if set(map(type, points)) != {int}:
-        return points
-    try:
-        return np.array(points, dtype=np.int64)
-    except OverflowError:
-        return points
 
 
 def awake(
