@@ -29,7 +29,7 @@ class Rule(msgspec.Struct):
     """Whether answers depend on predictions, or on what is awaited: only then can a late label change one."""
 
     draws: ClassVar[bool] = False
-    """Whether it draws random numbers, where it is one of ours and stands alone."""
+    """Whether this rule of ours draws random numbers; a rule of your own may always draw."""
 
     def decide(self, view: View) -> Verdict:
         """Whether this arrival's label is worth its price."""

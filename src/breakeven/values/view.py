@@ -155,7 +155,7 @@ class View(Struct, gc=False):
 
     def uniform(self, series: int = 0) -> float:
         """The seeded random number in [0, 1) that belongs to this round in a series."""
-        assert self.draw is not None  # the learner always sets it
+        assert self.draw is not None  # the learner sets it for every rule that draws
         return self.draw(self.round, series) if series else self.draw(self.round)
 
     def evenly(self, series: int) -> float:

@@ -92,7 +92,7 @@ def _enter(state: State, batch: ArrivedRows, names: NewIds | None) -> None:
     """The book takes up labels that are awaited, and the last arrivals that were not asked about."""
     book, columns = state.book, batch.decided.columns
     asked = np.flatnonzero(columns.wants_label)
-    if len(asked) >= FEWEST_IN_COLUMNS or (len(asked) and book.unwritten):  # which are in order
+    if len(asked) >= FEWEST_IN_COLUMNS or (len(asked) and book.unwritten):  # in the order of buying
         book.await_rows(AwaitedColumns(batch, asked))
     else:
         book.await_many(batch.entries_at(asked.tolist()))
