@@ -38,6 +38,7 @@ from breakeven.beliefs.averaged.proposing import (
     checked_rare,
     plain_members,
     propose,
+    ranks_of,
 )
 from breakeven.beliefs.averaged.voices import Voices
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
@@ -414,7 +415,10 @@ class Averaged(LabelledRows):
         y, ratios = np.frombuffer(job["y"]), np.frombuffer(job["ratios"])
         start = None if job["axes"] is None else np.array(job["axes"])
         with one_thread:
-            frame, known = Moments.of(job["moments"], dim).frame(job["clock"]), None
+            moments, known = Moments.of(job["moments"], dim), None
+            kept = np.frombuffer(job["kept"]).reshape(-1, dim)
+            ranks = ranks_of(kept if len(kept) else X[:, :-1], moments.truths)
+            frame = moments.frame(job["clock"])._replace(ranks=ranks)
             if job["noise_std"] is not None:
                 known = KnownNoise(job["noise_std"], LabelScale.of(y).std)
             frame, members = propose(X, y, ratios, frame, start, known)

@@ -341,7 +341,7 @@ class AveragedShares(LabelledRows):
                 axes, spent = fitted_axes(places, y, ratios, frame, start)
                 frame = frame._replace(axes=np.vstack([frame.axes, axes]), spent=(*frame.spent, spent))
             some, _ = even_parts(y, SEEN_FIRST)
-            members = all_members(len(frame.axes))
+            members = all_members(range(len(frame.axes)))
             weights = Odds(members, frame, places[some], y[some], ratios[some]).weights
         most = min(MOST_MEMBERS, max(2, MEMBERS_TIMES_LABELS // len(y)))
         heavy = sorted(np.argsort(-weights[1:], kind="stable")[:most] + 1)

@@ -339,7 +339,7 @@ class LabelledRows(NumberRows):
 
     def _job(self, used: list[int]) -> dict[str, Any]:
         """The labels at these places, their points and noises, and the moments of the arrivals."""
-        axes = None if self._frame is None or len(self._frame.axes) < 2 else self._frame.axes[1, :-1].tolist()
+        axes = None if self._frame is None else self._frame.start
         return {
             "dim": self.dim,
             "X": np.array([self._rows[i] for i in used]).tobytes(),
@@ -348,6 +348,7 @@ class LabelledRows(NumberRows):
             "moments": self._moments.plain(),
             "clock": self._clock,
             "axes": axes,
+            "kept": np.array(self._kept).tobytes(),
         }
 
     def _adopted(self, labels: int | None) -> None:

@@ -27,7 +27,7 @@ PAIRS = 60_000  # of points, times kinds of members, that are computed together
 MOST_PARTS = 4  # of the members whose kernels are kept
 ALONE = 0.6  # share of an additive kernel in which every feature acts by itself
 NULL_PRIOR = 0.25  # that the features say nothing
-ALIKE, SHAPED, MOVING = 0, 1, 2  # axes: all alike; as fitted; as fitted with time among them
+ALIKE, SHAPED, MOVING, RANKED = range(4)  # axes: alike; fitted; fitted with time; alike, along ranks
 MOVING_ODDS = 0.2  # that the world moves, beside one that does not
 
 
@@ -60,15 +60,15 @@ class Member(NamedTuple):
 NULL_MEMBER = Member(0, 0, 2)  # without a kernel any noise ratio says the same
 
 
-def all_members(families: int) -> list[Member]:
-    """Every member there can be; of `families` there is 1, or 2 where axes were fitted, or 3 with time.
+def all_members(families: Sequence[int]) -> list[Member]:
+    """Every member there can be with these families of axes.
 
-    >>> len(all_members(1)), len(all_members(2)), len(all_members(3))
-    (93, 185, 277)
+    >>> len(all_members([ALIKE])), len(all_members([ALIKE, SHAPED])), len(all_members([ALIKE, RANKED]))
+    (93, 185, 185)
     """
     some = [
         Member(shape, axes, noise)
-        for axes in range(families)
+        for axes in families
         for shape in range(1, len(SHAPES))
         for noise in range(len(NOISES))
     ]
@@ -86,6 +86,25 @@ def log_prior(member: Member) -> float:
     return float(np.log(NULL_PRIOR if member.shape == 0 else odds * (1.0 - NULL_PRIOR) / others))
 
 
+class Ranks(NamedTuple):
+    """A feature some of whose values lie far out, measured by its ranks: normal scores at some values.
+
+    Between these it is a line, and beyond them goes on as the last two do.
+    """
+
+    column: int
+    values: Array
+    scores: Array
+
+    def scores_of(self, x: Array) -> Array:
+        """The scores of these values."""
+        v, z = self.values, self.scores
+        first, last = (z[1] - z[0]) / (v[1] - v[0]), (z[-1] - z[-2]) / (v[-1] - v[-2])
+        scores: Array = np.interp(x, v, z)
+        scores = scores + first * np.minimum(x - v[0], 0.0) + last * np.maximum(x - v[-1], 0.0)
+        return scores
+
+
 class Frame(NamedTuple):
     """What points are measured in: centres, scales and how much each feature then varies; and the axes.
 
@@ -99,6 +118,7 @@ class Frame(NamedTuple):
     variation: Array  # variance of each feature over the arrivals seen, in this scale
     axes: Array  # m_j, a row for each family of axes
     spent: tuple[float, ...] = (0.0,)  # degrees of freedom that finding each row took
+    ranks: tuple[Ranks, ...] = ()
 
     @property
     def features(self) -> float:
@@ -108,7 +128,45 @@ class Frame(NamedTuple):
     def place(self, X: Array) -> Array:
         """Points in this frame."""
         placed: Array = (X - self.centre) / self.scale
-        return placed
+        if not self.ranks:
+            return placed
+        ranked = [one.scores_of(X[..., one.column])[..., None] for one in self.ranks]
+        return np.concatenate([placed[..., :-1], *ranked, placed[..., -1:]], axis=-1)
+
+    @property
+    def variations(self) -> Array:
+        """How much each number of a placed point varies."""
+        return np.concatenate([self.variation[:-1], np.ones(len(self.ranks)), self.variation[-1:]])
+
+    def ranked(self, placed: Array) -> Array:
+        """Placed points with ranks in place of what they are ranks of."""
+        chosen = list(range(len(self.variation) - 1))
+        for place, one in enumerate(self.ranks, start=len(chosen)):
+            chosen[one.column] = place
+        return placed[:, [*chosen, -1]]
+
+    def along(self, axes: Array, *, ranked: bool) -> Array:
+        """These axes, one for each feature and time, as a row: along ranks where there are such, or never."""
+        row = np.concatenate([axes[:-1], np.full(len(self.ranks), np.inf), axes[-1:]])
+        if ranked:
+            for place, one in enumerate(self.ranks, start=len(axes) - 1):
+                row[place], row[one.column] = row[one.column], np.inf
+        return row
+
+    @property
+    def start(self) -> list[float] | None:
+        """The axes that were fitted last, if any were: one for each feature."""
+        if len(self.axes) <= SHAPED or np.array_equal(self.axes[SHAPED], self.axes[ALIKE]):
+            return None
+        axes: list[float] = self.by_feature(self.axes[SHAPED])[:-1].tolist()
+        return axes
+
+    def by_feature(self, row: Array) -> Array:
+        """A row of axes as one for each feature and time, along ranks or not."""
+        axes = np.append(row[: len(self.variation) - 1], row[-1])
+        for place, one in enumerate(self.ranks, start=len(axes) - 1):
+            axes[one.column] = min(axes[one.column], row[place])
+        return axes
 
 
 class Kernels:
@@ -130,7 +188,7 @@ class Kernels:
         families = sorted({axes for _, axes in kinds})
         family = {axes: i for i, axes in enumerate(families)}
         self._axes = frame.axes.shape[1] - (MOVING not in families)  # time is last, and matters only to them
-        axes, variation = frame.axes[families, : self._axes], frame.variation[: self._axes]
+        axes, variation = frame.axes[families, : self._axes], frame.variations[: self._axes]
         inverse = axes**-2.0
         self._apart = inverse / (2.0 * max(frame.features, 1e-12))  # weights of squared differences
         along = inverse * variation
@@ -294,7 +352,7 @@ def axis_hearing(frame: Frame, members: Sequence[Member], weights: Array) -> Hea
     With v_j how much a feature varies, its share in a member is v_j/m_j² over the sum of these. A linear
     trend has the same shares. The constant listens to nothing.
     """
-    along = frame.axes**-2.0 * frame.variation
+    along = np.array([frame.by_feature(row) for row in frame.axes]) ** -2.0 * frame.variation
     along = along / np.maximum(along.sum(axis=1, keepdims=True), 1e-300)
     by_family = np.zeros(len(frame.axes))
     for member, weight in zip(members, weights.tolist(), strict=True):

@@ -23,7 +23,9 @@ import numpy as np
 
 from breakeven.beliefs.averaged.members import (
     AMPLITUDES,
+    ALIKE,
     MOVING,
+    RANKED,
     NOISES,
     SHAPES,
     Frame,
@@ -136,6 +138,8 @@ class Posterior:
             self.amplitudes = known.amplitudes(members)
             self.kernels.noise = np.maximum((known.noise_std / self.amplitudes) ** 2, LEAST_OWN_NOISE)
         self.prior = np.array([log_prior(member) for member in members])
+        if frame.ranks:  # features as they are or by their ranks: as likely before any label
+            self.prior -= log(2.0) * np.array([m.shape != 0 and m.axes in (ALIKE, RANKED) for m in members])
         self._spent = np.array([frame.spent[member.axes] for member in members])
         self.places, self.ratios = places, ratios
         self._table: Array | None = None  # what a part reads at once: inverses, with rows behind them
@@ -340,7 +344,7 @@ class Posterior:
                 "length": shape.length,
                 "linear": shape.linear,
                 "noise": NOISES[heaviest.noise],
-                "axes": ("alike", "fitted", "fitted, with time")[heaviest.axes],
+                "axes": ("alike", "fitted", "fitted, with time", "alike, by ranks")[heaviest.axes],
             },
             "constant": float(weights[[member.shape == 0 for member in self.members]].sum()),
             "moving": float(weights[[member.axes == MOVING for member in self.members]].sum()),

@@ -11,7 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from breakeven.beliefs.averaged.members import MOVING, NOISES, NULL_MEMBER, SHAPES, Frame, Member, all_members
+from breakeven.beliefs.averaged.members import (
+    ALIKE,
+    MOVING,
+    NOISES,
+    NULL_MEMBER,
+    RANKED,
+    SHAPED,
+    SHAPES,
+    Frame,
+    Member,
+    Ranks,
+    all_members,
+)
 from breakeven.beliefs.averaged.posterior import Candidates, KnownNoise, LabelScale, inverse_factors
 from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.likelihood import minimise
@@ -25,6 +37,7 @@ CLIMBED = 200  # labels that axes are fitted to, at most
 LEAST_WEIGHT = 3e-3  # of a member that is kept: less does not count in an answer
 WORK = 2_000  # members times labels, at most
 READ = 1_200_000  # entries of inverses that a decision reads, at most
+KNOTS = 25  # values, at most, at which the ranks of a feature are kept
 MOST = 64  # members, however few labels there are
 USUAL_AXIS, USUAL_TIME = 0.4, 1.5  # log of an axis' length before any label, and of that of time
 USUAL_NOISE, NOISE_WIDTH = log(0.1), 1.5  # of log noise before any label: its middle and its std
@@ -102,18 +115,51 @@ class Moments:
         )
 
 
+def ranks_of(arrivals: Array, truths: Array) -> tuple[Ranks, ...]:
+    """The features whose arrivals lie further out than chance lets a normal's, with their ranks."""
+    from scipy.special import ndtri  # slow to import
+
+    count, found = len(arrivals), []
+    most = 3.0 + 3.0 * sqrt(24.0 / max(count, 1))
+    for column, x in enumerate(arrivals.T):
+        apart = x - x.mean()
+        square = float(np.mean(apart**2))
+        if truths[column] or not square or float(np.mean(apart**4)) / square**2 <= most:
+            continue
+        values, counts = np.unique(x, return_counts=True)
+        if len(values) < 3:
+            continue
+        scores = ndtri((np.cumsum(counts) - counts / 2.0) / count)
+        if len(values) > KNOTS:
+            even = np.linspace(scores[0], scores[-1], KNOTS)
+            values, scores = np.interp(even, scores, values), even
+        found.append(Ranks(column, values, scores))
+    return tuple(found)
+
+
 def propose(
     X: Array, y: Array, ratios: Array, frame: Frame, start: Array | None, known: KnownNoise | None
 ) -> tuple[Frame, list[Member]]:
     """The frame and the members to go on with; `start` are the axes of the last fit."""
     places = frame.place(X)
+    found: dict[int, tuple[Array, float]] = {ALIKE: (frame.axes[0], 0.0)}
+    plain = np.append(np.ones(len(frame.centre) - 1), inf)
+    if frame.ranks:
+        found = {ALIKE: (frame.along(plain, ranked=False), 0.0), RANKED: (frame.along(plain, ranked=True), 0.0)}
     if axes_show(len(y), frame):
-        shaped, spent = fitted_axes(places, y, ratios, frame, start)
-        frame = frame._replace(axes=np.vstack([frame.axes, shaped]), spent=(*frame.spent, spent))
+        ways = {False: places[:, [*range(len(plain) - 1), -1]]}
+        if frame.ranks:
+            ways[True] = frame.ranked(places)
+        climbs = {way: climbed_axes(these, y, ratios, frame, start) for way, these in ways.items()}
+        way = min(climbs, key=lambda one: climbs[one][0])
+        _, shaped, spent = climbs[way]
+        found[SHAPED] = frame.along(shaped, ranked=way), spent
         if np.ptp(places[:, -1]) > 0.0:
-            moving, spent = moving_axes(places, y, ratios, frame, shaped)
-            frame = frame._replace(axes=np.vstack([frame.axes, moving]), spent=(*frame.spent, spent))
-    members = all_members(len(frame.axes))
+            moving, spent = moving_axes(ways[way], y, ratios, frame, shaped)
+            found[MOVING] = frame.along(moving, ranked=way), spent
+    rows = [found.get(family, found[ALIKE]) for family in range(max(found) + 1)]
+    frame = frame._replace(axes=np.array([row for row, _ in rows]), spent=tuple(spent for _, spent in rows))
+    members = all_members(sorted(found))
     some, most = spread(len(y), SCREENED), affordable(len(y))
     if len(some) < len(y):
         likely = max(3 * most, LIKELY)
@@ -162,12 +208,19 @@ def fitted_axes(
     places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None
 ) -> tuple[Array, float]:
     """How long each axis is, for the labels' evidence under one Matérn kernel; time does not matter."""
+    return climbed_axes(places, y, ratios, frame, start)[1:]
+
+
+def climbed_axes(
+    places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None
+) -> tuple[float, Array, float]:
+    """The same with the loss there, to be compared with others."""
     climb = AxesClimb(places[:, :-1], y, ratios, frame)
     alike = np.full(places.shape[1] - 1, USUAL_AXIS)
     starts = [alike] if start is None else [alike, np.log(start * MIDDLE_LENGTH)]
     found = [climb.best(alike, starts, STEPS), climb.one_apart(alike, STEPS)]
-    at = min(found, key=_value)[1]
-    return np.append(np.exp(at[:-1]) / MIDDLE_LENGTH, inf), climb.spent(at)
+    value, at = min(found, key=_value)
+    return value, np.append(np.exp(at[:-1]) / MIDDLE_LENGTH, inf), climb.spent(at)
 
 
 def moving_axes(places: Array, y: Array, ratios: Array, frame: Frame, shaped: Array) -> tuple[Array, float]:
@@ -329,6 +382,7 @@ def plain_members(frame: Frame, members: list[Member], known: KnownNoise | None)
         "axes": [_plain_row(row) for row in frame.axes[1:]],
         "spent": list(frame.spent[1:]),
         "members": [list(member) for member in members],
+        **({"ranks": [[one.column, one.values.tolist(), one.scores.tolist()] for one in frame.ranks]} if frame.ranks else {}),
     }
 
 
@@ -342,12 +396,14 @@ def checked_members(
             parameters = _with_time(parameters)
         centre, variation = (np.array(parameters[name], dtype=float) for name in ("centre", "variation"))
         scale = _row_of(parameters["scale"])
-        axes = np.array([[1.0] * dim + [inf], *map(_row_of, parameters["axes"])], dtype=float)
+        ranks = tuple(map(_ranks, parameters.get("ranks", ())))
+        first = [1.0] * dim + [inf] * (len(ranks) + 1)
+        axes = np.array([first, *map(_row_of, parameters["axes"])], dtype=float)
         members = [Member(*map(checked_count, member)) for member in parameters["members"]]
         spent = (0.0, *map(float, parameters.get("spent", [0.0] * (len(axes) - 1))))
         sound = len(spent) == len(axes) and all(0.0 <= one <= dim + 1 for one in spent)
         sound = sound and all(column.shape == (dim + 1,) for column in (centre, scale, variation))
-        sound = sound and len(axes) <= MOVING + 1 and axes.shape[1] == dim + 1
+        sound = sound and len(axes) <= RANKED + 1 and axes.shape[1] == dim + len(ranks) + 1
         sound = sound and bool((axes > 0.0).all() and members)
         sound = sound and bool(np.isfinite(centre).all() and (scale > 0.0).all() and (variation >= 0.0).all())
         limits = (len(SHAPES), len(axes), len(NOISES))
@@ -360,7 +416,7 @@ def checked_members(
         sound = False
     if not sound:
         expect.refuse("parameters", expected, parameters)
-    return Frame(centre, scale, variation, axes, spent), members, known
+    return Frame(centre, scale, variation, axes, spent, ranks), members, known
 
 
 def checked_rare(parameters: dict[str, Any], dim: int) -> tuple[Frame, list[Member]] | None:
@@ -378,6 +434,16 @@ def _with_time(parameters: dict[str, Any]) -> dict[str, Any]:
     added = {"centre": 0.0, "scale": 1.0, "variation": 0.0}
     columns = {name: [*parameters[name], value] for name, value in added.items()}
     return {**parameters, **columns, "axes": [[*row, None] for row in parameters["axes"]]}
+
+
+def _ranks(plain: Any) -> Ranks:
+    """Ranks in a state; raises where they are none."""
+    column, values, scores = plain
+    ranks = Ranks(checked_count(column), np.array(values, dtype=float), np.array(scores, dtype=float))
+    both = np.array([ranks.values, ranks.scores])
+    if not (3 <= both.shape[1] <= KNOTS and np.isfinite(both).all() and (np.diff(both) > 0.0).all()):
+        raise ValueError("expected values in order, and their scores")
+    return ranks
 
 
 def _plain_row(row: Array) -> list[float | None]:
