@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
-from breakeven.beliefs.averaged.members import NOISES, SHAPES, Frame, Kernels, Member, all_members
+from breakeven.beliefs.averaged.frame import Frame, Moments
+from breakeven.beliefs.averaged.members import NOISES, SHAPES, Kernels, Member, all_members
 from breakeven.beliefs.averaged.mixture import NODE_WEIGHTS, Mixture, below, nodes
 from breakeven.beliefs.averaged.posterior import TAMED, LabelScale, Posterior
-from breakeven.beliefs.averaged.proposing import AxesClimb, Moments
+from breakeven.beliefs.averaged.proposing import AxesClimb
 
 DIM, LABELS = 3, 12
 RANDOM = np.random.default_rng(7)
@@ -17,7 +18,7 @@ LABELLED = np.sin(2.0 * PLACES[:, 0]) + 0.5 * PLACES[:, 1] + 0.2 * RANDOM.standa
 RATIOS = np.where(np.arange(LABELS) % 3, 1.0, 4.0)
 AXES = np.array([[1.0, 1.0, 1.0, np.inf], [0.5, 1.0, 4.0, np.inf], [0.5, 1.0, 4.0, 2.0]])
 FRAME = Frame(np.zeros(WIDTH), np.ones(WIDTH), np.ones(WIDTH), AXES, spent=(0.0, 1.5, 2.5))
-MEMBERS = all_members(3)
+MEMBERS = all_members(range(3))
 ELSEWHERE = RANDOM.standard_normal((5, WIDTH))
 
 
@@ -185,7 +186,7 @@ def test_moments_are_those_of_the_points() -> None:
     times = np.arange(50.0)
     np.testing.assert_allclose([frame.centre[3], frame.scale[3]], [times.mean(), times.std()], rtol=1e-3)
     X = np.column_stack([X, times])
-    alike = all_members(1)
+    alike = all_members(range(1))
     kernels = Kernels(alike, frame)
     column = kernels.column(kernels.features(frame.place(X[:4])), frame.place(X[0]))
     assert column.shape == (len(alike), 4)
@@ -203,7 +204,7 @@ def test_a_kernel_of_two_points_never_depends_on_which_others_are_beside_them(di
         np.ones(dim + 1),
         np.vstack([still, 0.5 + random.random(dim + 1)]),
     )
-    kernels = Kernels(all_members(families), frame)
+    kernels = Kernels(all_members(range(families)), frame)
     for count in (3, 4, 7, 16, 33):
         points, others = random.normal(size=(count, dim + 1)), random.normal(size=(5, dim + 1))
         between = kernels.between(points, others)

@@ -9,7 +9,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from breakeven import Averaged, AveragedShares, Learner, Value
 from breakeven.beliefs.averaged.common_label import CommonLabel, worth_of_looking
-from breakeven.beliefs.averaged.members import NULL_MEMBER, SHAPES, Frame, Member
+from breakeven.beliefs.averaged.frame import Frame
+from breakeven.beliefs.averaged.members import NULL_MEMBER, SHAPES, Member
 from breakeven.beliefs.averaged.odds import AMPLITUDES_OF_ODDS, Odds
 
 DIM, LABELS = 2, 40

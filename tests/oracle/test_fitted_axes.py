@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from breakeven.beliefs.averaged.proposing import USUAL_AXIS, USUAL_NOISE, AxesClimb, Moments, fitted_axes
+from breakeven.beliefs.averaged.frame import Moments
+from breakeven.beliefs.averaged.proposing import USUAL_AXIS, USUAL_NOISE, AxesClimb, fitted_axes
 
 
 def placed(X):

@@ -22,7 +22,8 @@ from breakeven import (
     TypeMeans,
     Value,
 )
-from breakeven.beliefs.averaged.members import Frame, Kernels, all_members, log_prior
+from breakeven.beliefs.averaged.frame import Frame
+from breakeven.beliefs.averaged.members import Kernels, all_members, log_prior
 from breakeven.theory.self_test import FALSE_ALARMS
 
 STREAMS = int(os.environ.get("BREAKEVEN_STREAMS", "1000"))
@@ -57,7 +58,7 @@ def average_of_processes(rng):
 
 def average_of_its_own(rng):
     """A function drawn from one of the members of an average, itself drawn as the average would."""
-    members = all_members(1)
+    members = all_members(range(1))
     chances = np.exp([log_prior(one) for one in members])
     member = members[rng.choice(len(members), p=chances / chances.sum())]
     X = rng.standard_normal((ROUNDS, 2))

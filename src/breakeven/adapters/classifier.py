@@ -25,8 +25,8 @@ class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[mis
     """Answers one of two classes, says which labels to buy, and learns from any that it is given.
 
     A label costs `label_cost`, a wrong answer `error_cost` (1 unless given), or a miss `miss_cost` and a
-    false alarm `false_alarm_cost`; `horizon` rows are expected in all; left out, as many again as came,
-    300 at least. Labels bought test what was claimed of them, and a few more are drawn for that: `check`
+    false alarm `false_alarm_cost`; `horizon` rows are expected in all; left out, 600, or as many again as
+    came. Labels bought test what was claimed of them, and a few more are drawn for that: `check`
     is the share of the expected error that these may cost, 0.07 unless given. `predict` gives the class
     that costs less on average. `learner_` is the `Learner` underneath: it has the bill, what is awaited,
     and `reprice` for costs that change.

@@ -21,7 +21,7 @@ class AskingRegressor(base.Regressor):
     """A belief that says which labels to buy, and learns from any that it is given.
 
     A label costs `label_cost`, a unit of error `error_cost` (1 unless given), and `horizon` arrivals are
-    expected in all; left out, as many again as came, 300 at least. Instead of `error_cost`, an answer too
+    expected in all; left out, 600, or as many again as came. Instead of `error_cost`, an answer too
     low by 1 may cost `under_cost` and one too high `over_cost`: predictions are then a quantile of the
     label. Inputs may be of any scale. How smooth the labels are and, unless `noise_std` is given, how
     noisy, is averaged over (`Averaged`); with a `kernel`, named or to start from, one

@@ -12,15 +12,15 @@ from breakeven.errors import expect
 from breakeven.rules.rule import Rule
 from breakeven.values import Decision, Offer, Traits, Verdict, View
 
-LEAST_EXPECTED = 300  # arrivals to come, where nobody says how many there will be: streams are not shorter
+EXPECTED_IN_ALL = 600  # arrivals, where nobody says how many: docs/value.md has the argument
 
 
 class Value(Rule):
     """Label iff the expected error that this label saves, now and later, exceeds its price.
 
-    `horizon` is how many rounds there will be in all. None expects as many again as seen, 300 at least; a
-    stream that outlives its horizon, as many again as seen. The belief keeps at most `reservoir` past
-    arrivals, which stand for those to come. `lessons=False` leaves out what a label teaches about the
+    `horizon` is how many rounds there will be in all. None expects 600, and as many again as seen once half
+    of these have passed; a stream that outlives its horizon, as many again as seen. The belief keeps at most
+    `reservoir` past arrivals, which stand for those to come. `lessons=False` leaves out what a label teaches about the
     belief's own parameters.
 
     Errors count against f; with `scored="labels"` against the labels themselves, so a label saves all of the
@@ -50,7 +50,7 @@ class Value(Rule):
     def arrivals_left(self, round: int) -> int:
         """How many arrivals are expected after this round."""
         if self.horizon is None:
-            return max(round, LEAST_EXPECTED)
+            return max(round, EXPECTED_IN_ALL - round)
         return round if round > self.horizon else self.horizon - round
 
     @property

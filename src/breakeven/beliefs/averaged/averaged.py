@@ -20,25 +20,18 @@ from breakeven.beliefs.averaged.common_label import (
     may_be_common,
     rounded,
 )
+from breakeven.beliefs.averaged.frame import MOVING, Frame, Moments
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
-from breakeven.beliefs.averaged.members import (
-    MOVING,
-    NULL_MEMBER,
-    Frame,
-    Member,
-    axis_hearing,
-)
+from breakeven.beliefs.averaged.members import NULL_MEMBER, Member, axis_hearing
 from breakeven.beliefs.averaged.mixture import Mixture
 from breakeven.beliefs.averaged.odds import evidence_of_parts
 from breakeven.beliefs.averaged.posterior import KnownNoise, LabelScale, Look, Posterior
 from breakeven.beliefs.averaged.proposing import (
-    Moments,
     checked_count,
     checked_members,
     checked_rare,
     plain_members,
     propose,
-    ranks_of,
 )
 from breakeven.beliefs.averaged.voices import Voices
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
@@ -415,10 +408,9 @@ class Averaged(LabelledRows):
         y, ratios = np.frombuffer(job["y"]), np.frombuffer(job["ratios"])
         start = None if job["axes"] is None else np.array(job["axes"])
         with one_thread:
-            moments, known = Moments.of(job["moments"], dim), None
             kept = np.frombuffer(job["kept"]).reshape(-1, dim)
-            ranks = ranks_of(kept if len(kept) else X[:, :-1], moments.truths)
-            frame = moments.frame(job["clock"])._replace(ranks=ranks)
+            sample = kept if len(kept) else X[:, :-1]
+            frame, known = Moments.of(job["moments"], dim).frame(job["clock"], sample), None
             if job["noise_std"] is not None:
                 known = KnownNoise(job["noise_std"], LabelScale.of(y).std)
             frame, members = propose(X, y, ratios, frame, start, known)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from breakeven import theory
+from breakeven.beliefs.averaged.frame import Frame, Moments
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
-from breakeven.beliefs.averaged.members import NULL_MEMBER, Frame, Member, all_members, axis_hearing
+from breakeven.beliefs.averaged.members import NULL_MEMBER, Member, all_members, axis_hearing
 from breakeven.beliefs.averaged.odds import Odds, evidence_of_parts
 from breakeven.beliefs.averaged.proposing import (
-    Moments,
     axes_show,
     checked_members,
     fitted_axes,

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from breakeven.beliefs.averaged.averaged_shares import AveragedShares, RowStakes, SharesView
+from breakeven.beliefs.averaged.frame import Frame
 from breakeven.beliefs.averaged.labelled_rows import LabelledRows
-from breakeven.beliefs.averaged.members import NULL_MEMBER, Frame, Member
+from breakeven.beliefs.averaged.members import NULL_MEMBER, Member
 from breakeven.beliefs.averaged.mixture import Mixture
 from breakeven.beliefs.similarity import Hearing
 from breakeven.errors.expect import Array

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from breakeven.beliefs.averaged.members import Frame, Member
-from breakeven.beliefs.averaged.proposing import Moments, checked_count
+from breakeven.beliefs.averaged.frame import Frame, Moments
+from breakeven.beliefs.averaged.members import Member
+from breakeven.beliefs.averaged.proposing import checked_count
 from breakeven.beliefs.belief import (
     ENOUGH_TO_FIT,
     LARGEST_DIM,
@@ -339,7 +340,7 @@ class LabelledRows(NumberRows):
 
     def _job(self, used: list[int]) -> dict[str, Any]:
         """The labels at these places, their points and noises, and the moments of the arrivals."""
-        axes = None if self._frame is None else self._frame.start
+        axes = None if self._frame is None else self._frame.fitted_axes
         return {
             "dim": self.dim,
             "X": np.array([self._rows[i] for i in used]).tobytes(),

@@ -1,11 +1,9 @@
 """The members of an averaged belief: what each takes f and the noise to be like, and their kernels.
 
 A member is a kernel of amplitude about 1, a noise variance relative to that amplitude, and the axes it
-measures along. Points are standardised first: every feature by its mean and spread over the arrivals seen,
-so that lengths mean the same for all data. Notation: r² = Σ_j (a_j − b_j)² / (2·D·m_j²), with D the number of
-features that vary and m_j how long axis j is taken to be: two arrivals are about 1 apart. The last axis is
-time, the number of an arrival. It is endless, so that time does not matter, but for members of a moving
-world.
+measures along. Points are placed in a `Frame` first, so that lengths mean the same for all data. Notation:
+r² = Σ_j (a_j − b_j)² / (2·D·m_j²), with D the number of features that vary and m_j how long axis j is taken
+to be: two arrivals are about 1 apart.
 """
 
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from breakeven.beliefs.averaged.frame import ALIKE, MOVING, RANKED, Frame
 from breakeven.beliefs.averaged.mixture import Places
 from breakeven.beliefs.similarity import Hearing
 from breakeven.errors.expect import Array
@@ -27,7 +26,6 @@ PAIRS = 60_000  # of points, times kinds of members, that are computed together
 MOST_PARTS = 4  # of the members whose kernels are kept
 ALONE = 0.6  # share of an additive kernel in which every feature acts by itself
 NULL_PRIOR = 0.25  # that the features say nothing
-ALIKE, SHAPED, MOVING, RANKED = range(4)  # axes: alike; fitted; fitted with time; alike, along ranks
 MOVING_ODDS = 0.2  # that the world moves, beside one that does not
 
 
@@ -63,8 +61,8 @@ NULL_MEMBER = Member(0, 0, 2)  # without a kernel any noise ratio says the same
 def all_members(families: Sequence[int]) -> list[Member]:
     """Every member there can be with these families of axes.
 
-    >>> len(all_members([ALIKE])), len(all_members([ALIKE, SHAPED])), len(all_members([ALIKE, RANKED]))
-    (93, 185, 185)
+    >>> len(all_members([ALIKE])), len(all_members([ALIKE, RANKED])), len(all_members(range(4)))
+    (93, 185, 369)
     """
     some = [
         Member(shape, axes, noise)
@@ -76,97 +74,17 @@ def all_members(families: Sequence[int]) -> list[Member]:
 
 
 @cache
-def log_prior(member: Member) -> float:
+def log_prior(member: Member, *, ranked: bool = False) -> float:
     """How likely a member is before any label: a quarter for none of the features, else all alike.
 
-    That the world moves is a fifth as likely.
+    That the world moves is a fifth as likely. Where features have ranks, axes that are alike are as likely
+    along these as without them.
     """
     others = (len(SHAPES) - 1) * len(NOISES)
     odds = MOVING_ODDS if member.axes == MOVING else 1.0
+    if ranked and member.axes in (ALIKE, RANKED):
+        odds = 0.5
     return float(np.log(NULL_PRIOR if member.shape == 0 else odds * (1.0 - NULL_PRIOR) / others))
-
-
-class Ranks(NamedTuple):
-    """A feature some of whose values lie far out, measured by its ranks: normal scores at some values.
-
-    Between these it is a line, and beyond them goes on as the last two do.
-    """
-
-    column: int
-    values: Array
-    scores: Array
-
-    def scores_of(self, x: Array) -> Array:
-        """The scores of these values."""
-        v, z = self.values, self.scores
-        first, last = (z[1] - z[0]) / (v[1] - v[0]), (z[-1] - z[-2]) / (v[-1] - v[-2])
-        scores: Array = np.interp(x, v, z)
-        scores = scores + first * np.minimum(x - v[0], 0.0) + last * np.maximum(x - v[-1], 0.0)
-        return scores
-
-
-class Frame(NamedTuple):
-    """What points are measured in: centres, scales and how much each feature then varies; and the axes.
-
-    A feature that takes only the values 0 and 1 keeps its scale, so that a column of text with many levels
-    counts for about one feature. A feature that never varied has the scale ∞ and says nothing. The last
-    column of each is time.
-    """
-
-    centre: Array
-    scale: Array
-    variation: Array  # variance of each feature over the arrivals seen, in this scale
-    axes: Array  # m_j, a row for each family of axes
-    spent: tuple[float, ...] = (0.0,)  # degrees of freedom that finding each row took
-    ranks: tuple[Ranks, ...] = ()
-
-    @property
-    def features(self) -> float:
-        """How many features vary; columns of zeros and ones count for less, and time for nothing."""
-        return float(self.variation[:-1].sum())
-
-    def place(self, X: Array) -> Array:
-        """Points in this frame."""
-        placed: Array = (X - self.centre) / self.scale
-        if not self.ranks:
-            return placed
-        ranked = [one.scores_of(X[..., one.column])[..., None] for one in self.ranks]
-        return np.concatenate([placed[..., :-1], *ranked, placed[..., -1:]], axis=-1)
-
-    @property
-    def variations(self) -> Array:
-        """How much each number of a placed point varies."""
-        return np.concatenate([self.variation[:-1], np.ones(len(self.ranks)), self.variation[-1:]])
-
-    def ranked(self, placed: Array) -> Array:
-        """Placed points with ranks in place of what they are ranks of."""
-        chosen = list(range(len(self.variation) - 1))
-        for place, one in enumerate(self.ranks, start=len(chosen)):
-            chosen[one.column] = place
-        return placed[:, [*chosen, -1]]
-
-    def along(self, axes: Array, *, ranked: bool) -> Array:
-        """These axes, one for each feature and time, as a row: along ranks where there are such, or never."""
-        row = np.concatenate([axes[:-1], np.full(len(self.ranks), np.inf), axes[-1:]])
-        if ranked:
-            for place, one in enumerate(self.ranks, start=len(axes) - 1):
-                row[place], row[one.column] = row[one.column], np.inf
-        return row
-
-    @property
-    def start(self) -> list[float] | None:
-        """The axes that were fitted last, if any were: one for each feature."""
-        if len(self.axes) <= SHAPED or np.array_equal(self.axes[SHAPED], self.axes[ALIKE]):
-            return None
-        axes: list[float] = self.by_feature(self.axes[SHAPED])[:-1].tolist()
-        return axes
-
-    def by_feature(self, row: Array) -> Array:
-        """A row of axes as one for each feature and time, along ranks or not."""
-        axes = np.append(row[: len(self.variation) - 1], row[-1])
-        for place, one in enumerate(self.ranks, start=len(axes) - 1):
-            axes[one.column] = min(axes[one.column], row[place])
-        return axes
 
 
 class Kernels:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from breakeven.beliefs.averaged.members import Frame, Kernels, Member, log_prior
+from breakeven.beliefs.averaged.frame import Frame
+from breakeven.beliefs.averaged.members import Kernels, Member, log_prior
 from breakeven.errors.expect import Array
 
 AMPLITUDES_OF_ODDS = (0.5, 2.0, 8.0, 32.0)  # s²: log odds of ±0.7 to ±6 are usual

@@ -21,14 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from breakeven.beliefs.averaged.frame import MOVING, Frame
 from breakeven.beliefs.averaged.members import (
     AMPLITUDES,
-    ALIKE,
-    MOVING,
-    RANKED,
     NOISES,
     SHAPES,
-    Frame,
     Kernels,
     Member,
     log_prior,
@@ -137,9 +134,7 @@ class Posterior:
         if known is not None:
             self.amplitudes = known.amplitudes(members)
             self.kernels.noise = np.maximum((known.noise_std / self.amplitudes) ** 2, LEAST_OWN_NOISE)
-        self.prior = np.array([log_prior(member) for member in members])
-        if frame.ranks:  # features as they are or by their ranks: as likely before any label
-            self.prior -= log(2.0) * np.array([m.shape != 0 and m.axes in (ALIKE, RANKED) for m in members])
+        self.prior = np.array([log_prior(member, ranked=bool(frame.ranks)) for member in members])
         self._spent = np.array([frame.spent[member.axes] for member in members])
         self.places, self.ratios = places, ratios
         self._table: Array | None = None  # what a part reads at once: inverses, with rows behind them

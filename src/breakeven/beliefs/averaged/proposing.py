@@ -6,26 +6,14 @@ that carry the weight are kept: fewer the more labels there are, because the lab
 costs more.
 """
 
-from math import inf, isfinite, log, sqrt
+from math import inf, isfinite, log
 from typing import Any
 
 import numpy as np
 
-from breakeven.beliefs.averaged.members import (
-    ALIKE,
-    MOVING,
-    NOISES,
-    NULL_MEMBER,
-    RANKED,
-    SHAPED,
-    SHAPES,
-    Frame,
-    Member,
-    Ranks,
-    all_members,
-)
+from breakeven.beliefs.averaged.frame import ALIKE, MOVING, RANKED, SHAPED, Frame, Ranks, kurtosis
+from breakeven.beliefs.averaged.members import NOISES, NULL_MEMBER, SHAPES, Member, all_members
 from breakeven.beliefs.averaged.posterior import Candidates, KnownNoise, LabelScale, inverse_factors
-from breakeven.beliefs.gp.factor import floats
 from breakeven.beliefs.gp.likelihood import minimise
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
@@ -37,7 +25,6 @@ CLIMBED = 200  # labels that axes are fitted to, at most
 LEAST_WEIGHT = 3e-3  # of a member that is kept: less does not count in an answer
 WORK = 2_000  # members times labels, at most
 READ = 1_200_000  # entries of inverses that a decision reads, at most
-KNOTS = 25  # values, at most, at which the ranks of a feature are kept
 MOST = 64  # members, however few labels there are
 USUAL_AXIS, USUAL_TIME = 0.4, 1.5  # log of an axis' length before any label, and of that of time
 USUAL_NOISE, NOISE_WIDTH = log(0.1), 1.5  # of log noise before any label: its middle and its std
@@ -48,115 +35,12 @@ SHORTEST_AXIS, LONGEST_AXIS = -5.0, 4.5  # log of an axis' length
 LOWEST_NOISE, HIGHEST_NOISE = -7.0, 3.0  # log of a noise
 
 
-class Moments:
-    """Mean and variance of each feature over the points seen, and which take only the values 0 and 1."""
-
-    def __init__(self, dim: int) -> None:
-        self.count = 0
-        self.mean, self.squares = np.zeros(dim), np.zeros(dim)
-        self.truths = np.ones(dim, dtype=bool)
-        self._any_truths = True
-
-    def add(self, point: Array) -> None:
-        """One more point."""
-        self.count += 1
-        apart = point - self.mean
-        self.mean = self.mean + apart / self.count
-        self.squares = self.squares + apart * (point - self.mean)
-        if self._any_truths:
-            self.truths = self.truths & ((point == 0.0) | (point == 1.0))
-            self._any_truths = bool(self.truths.any())
-
-    def plain(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "count": self.count,
-            "mean": self.mean.tobytes(),
-            "squares": self.squares.tobytes(),
-            "truths": self.truths.tolist(),
-        }
-
-    def load(self, data: dict[str, Any]) -> None:
-        """Take up, before any point, what `plain` wrote; raises where its parts do not fit together."""
-        count, truths, sums, dim = (
-            data["count"],
-            data["truths"],
-            data["mean"] + data["squares"],
-            len(self.mean),
-        )
-        if type(count) is not int or count < 0 or (len(truths), len(sums)) != (dim, 16 * dim):
-            raise ValueError("expected the moments of every feature")
-        if count:
-            self.count, self.truths = count, np.array(truths, dtype=bool)
-            self._any_truths = bool(self.truths.any())
-            self.mean, self.squares = floats(sums, 2, dim)
-
-    @staticmethod
-    def of(data: dict[str, Any], dim: int) -> "Moments":
-        """The moments that `plain` wrote."""
-        moments = Moments(dim)
-        moments.load(data)
-        return moments
-
-    def frame(self, clock: int) -> Frame:
-        """What points are measured in, as far as these show it; `clock` arrivals came before."""
-        variance = self.squares / max(self.count, 1)
-        std = np.sqrt(variance)
-        varies = std > 1e-9 * np.abs(self.mean)
-        varies &= std > 0.0
-        scale = np.where(varies, np.where(self.truths, 1.0, std), np.inf)
-        variation = np.where(varies, variance / np.where(varies, scale, 1.0) ** 2, 0.0)
-        middle, spread = max(clock - 1, 0) / 2.0, max(clock, 1) / sqrt(12.0)  # of the numbers of arrivals
-        return Frame(
-            np.append(self.mean, middle),
-            np.append(scale, spread),
-            np.append(variation, 1.0),
-            np.append(np.ones(len(std)), inf)[None],
-        )
-
-
-def ranks_of(arrivals: Array, truths: Array) -> tuple[Ranks, ...]:
-    """The features whose arrivals lie further out than chance lets a normal's, with their ranks."""
-    from scipy.special import ndtri  # slow to import
-
-    count, found = len(arrivals), []
-    most = 3.0 + 3.0 * sqrt(24.0 / max(count, 1))
-    for column, x in enumerate(arrivals.T):
-        apart = x - x.mean()
-        square = float(np.mean(apart**2))
-        if truths[column] or not square or float(np.mean(apart**4)) / square**2 <= most:
-            continue
-        values, counts = np.unique(x, return_counts=True)
-        if len(values) < 3:
-            continue
-        scores = ndtri((np.cumsum(counts) - counts / 2.0) / count)
-        if len(values) > KNOTS:
-            even = np.linspace(scores[0], scores[-1], KNOTS)
-            values, scores = np.interp(even, scores, values), even
-        found.append(Ranks(column, values, scores))
-    return tuple(found)
-
-
 def propose(
     X: Array, y: Array, ratios: Array, frame: Frame, start: Array | None, known: KnownNoise | None
 ) -> tuple[Frame, list[Member]]:
     """The frame and the members to go on with; `start` are the axes of the last fit."""
     places = frame.place(X)
-    found: dict[int, tuple[Array, float]] = {ALIKE: (frame.axes[0], 0.0)}
-    plain = np.append(np.ones(len(frame.centre) - 1), inf)
-    if frame.ranks:
-        found = {ALIKE: (frame.along(plain, ranked=False), 0.0), RANKED: (frame.along(plain, ranked=True), 0.0)}
-    if axes_show(len(y), frame):
-        ways = {False: places[:, [*range(len(plain) - 1), -1]]}
-        if frame.ranks:
-            ways[True] = frame.ranked(places)
-        climbs = {way: climbed_axes(these, y, ratios, frame, start) for way, these in ways.items()}
-        way = min(climbs, key=lambda one: climbs[one][0])
-        _, shaped, spent = climbs[way]
-        found[SHAPED] = frame.along(shaped, ranked=way), spent
-        if np.ptp(places[:, -1]) > 0.0:
-            moving, spent = moving_axes(ways[way], y, ratios, frame, shaped)
-            found[MOVING] = frame.along(moving, ranked=way), spent
+    found = families(places, y, ratios, frame, start)
     rows = [found.get(family, found[ALIKE]) for family in range(max(found) + 1)]
     frame = frame._replace(axes=np.array([row for row, _ in rows]), spent=tuple(spent for _, spent in rows))
     members = all_members(sorted(found))
@@ -165,6 +49,31 @@ def propose(
         likely = max(3 * most, LIKELY)
         members = _heaviest(members, frame, places[some], y[some], ratios[some], known, likely)
     return frame, _heaviest(members, frame, places, y, ratios, known, most)
+
+
+def families(
+    places: Array, y: Array, ratios: Array, frame: Frame, start: Array | None
+) -> dict[int, tuple[Array, float]]:
+    """The axes of each family there is, and the degrees of freedom that finding them took.
+
+    Those that are fitted go along ranks if the labels are likelier so.
+    """
+    alike = np.append(np.ones(len(frame.centre) - 1), inf)
+    found = {ALIKE: (frame.along(alike), 0.0)}
+    if frame.ranks:
+        found[RANKED] = frame.along(alike, ranked=True), 0.0
+    if not axes_show(len(y), frame):
+        return found
+    ranked = [False, True] if frame.ranks else [False]
+    seen = [frame.seen(places, ranked=way) for way in ranked]
+    climbs = [climbed_axes(these, y, ratios, frame, start) for these in seen]
+    best = min(range(len(climbs)), key=lambda way: climbs[way][0])
+    _, shaped, spent = climbs[best]
+    found[SHAPED] = frame.along(shaped, ranked=ranked[best]), spent
+    if np.ptp(places[:, -1]) > 0.0:
+        moving, spent = moving_axes(seen[best], y, ratios, frame, shaped)
+        found[MOVING] = frame.along(moving, ranked=ranked[best]), spent
+    return found
 
 
 def affordable(labels: int) -> int:
@@ -243,8 +152,7 @@ class AxesClimb:
         some = spread(len(y), CLIMBED)
         self._ratios = ratios[some]
         plain, tamed = LabelScale.of(y).targets(y[some])
-        kurtosis = float(np.mean((plain - plain.mean()) ** 4)) / max(float(np.var(plain)) ** 2, 1e-300)
-        self._target = tamed if kurtosis > 6.0 else plain
+        self._target = tamed if kurtosis(plain) > 6.0 else plain
         features = np.ascontiguousarray(places[some].T)
         apart = features[:, :, None] - features[:, None, :]
         apart *= apart
@@ -382,7 +290,7 @@ def plain_members(frame: Frame, members: list[Member], known: KnownNoise | None)
         "axes": [_plain_row(row) for row in frame.axes[1:]],
         "spent": list(frame.spent[1:]),
         "members": [list(member) for member in members],
-        **({"ranks": [[one.column, one.values.tolist(), one.scores.tolist()] for one in frame.ranks]} if frame.ranks else {}),
+        **({"ranks": [one.plain() for one in frame.ranks]} if frame.ranks else {}),
     }
 
 
@@ -396,7 +304,7 @@ def checked_members(
             parameters = _with_time(parameters)
         centre, variation = (np.array(parameters[name], dtype=float) for name in ("centre", "variation"))
         scale = _row_of(parameters["scale"])
-        ranks = tuple(map(_ranks, parameters.get("ranks", ())))
+        ranks = tuple(Ranks.of(one, dim) for one in parameters.get("ranks", ()))
         first = [1.0] * dim + [inf] * (len(ranks) + 1)
         axes = np.array([first, *map(_row_of, parameters["axes"])], dtype=float)
         members = [Member(*map(checked_count, member)) for member in parameters["members"]]
@@ -434,16 +342,6 @@ def _with_time(parameters: dict[str, Any]) -> dict[str, Any]:
     added = {"centre": 0.0, "scale": 1.0, "variation": 0.0}
     columns = {name: [*parameters[name], value] for name, value in added.items()}
     return {**parameters, **columns, "axes": [[*row, None] for row in parameters["axes"]]}
-
-
-def _ranks(plain: Any) -> Ranks:
-    """Ranks in a state; raises where they are none."""
-    column, values, scores = plain
-    ranks = Ranks(checked_count(column), np.array(values, dtype=float), np.array(scores, dtype=float))
-    both = np.array([ranks.values, ranks.scores])
-    if not (3 <= both.shape[1] <= KNOTS and np.isfinite(both).all() and (np.diff(both) > 0.0).all()):
-        raise ValueError("expected values in order, and their scores")
-    return ranks
 
 
 def _plain_row(row: Array) -> list[float | None]:

@@ -212,11 +212,11 @@ class MovingLimit(NamedTuple):
 
 
 class ValueTerms(NamedTuple):
-    """What `Value` weighs: rounds passed, in all (0 if unknown), to come at least; the prices of labels."""
+    """What `Value` weighs: rounds passed, in all (0 if unknown), expected then; the prices of labels."""
 
     passed: int
     horizon: int
-    least: int
+    expected: int
     prices: Array
     lessons: bool
     outright: bool

@@ -39,7 +39,7 @@ from breakeven.learner.bulk.arrays import (
 from breakeven.learner.state import State
 from breakeven.rules import Always, Never, RandomSelect, Rule, Threshold, Value, VariableUncertainty
 from breakeven.rules.baselines import ALWAYS, NEVER, READINGS
-from breakeven.rules.value import LEAST_EXPECTED
+from breakeven.rules.value import EXPECTED_IN_ALL
 from breakeven.values import Reasons
 
 COMPILED_RULES = (Always, Never, RandomSelect, Threshold, Value, VariableUncertainty)
@@ -97,7 +97,7 @@ def value_terms(rule: Value, passed: int, prices: Array) -> ValueTerms:
     return ValueTerms(
         passed=passed,
         horizon=rule.horizon or 0,
-        least=LEAST_EXPECTED if rule.horizon is None else 0,
+        expected=EXPECTED_IN_ALL if rule.horizon is None else 0,
         prices=prices,
         lessons=rule.lessons,
         outright=rule.scores_labels,

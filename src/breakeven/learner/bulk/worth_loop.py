@@ -74,7 +74,7 @@ def decide(
     """
     arrivals, asked, known, mean, parts = types
     wants_label, prediction, uncertainty, threshold = out
-    passed, horizon, least, prices, lessons, outright = terms
+    passed, horizon, expected, prices, lessons, outright = terms
     prior_mean, prior_std, prior_worth, learns, unknown, due_at = prior
     stale = False
     if first is not None:
@@ -90,7 +90,7 @@ def decide(
         if stale and known[k] == 0.0:
             return i, labels, NEEDS_GUESS
         round, clock = passed + i + 1, arrivals[k] + 1
-        left = max(round, least) if round > horizon else horizon - round
+        left = max(round, expected - round) if round > horizon else horizon - round
         weight, price = prior_worth + asked[k], prices[i]
         if weight == 0.0:
             worth = 0.0 if learns and census[ASKED] >= ENOUGH_TO_FIT else inf

@@ -187,7 +187,7 @@ def decide_by_worth(
         answers = Answers(out.wants_label[a:b], out.prediction[a:b], out.uncertainty[a:b], out.threshold[a:b])
         views = Before(before.prediction[a:b], before.std[a:b], before.worth[a:b], before.worth_now[a:b])
         own = ValueTerms(
-            rounds[a] - 1, terms.horizon, terms.least, terms.prices[a:b], terms.lessons, terms.outright
+            rounds[a] - 1, terms.horizon, terms.expected, terms.prices[a:b], terms.lessons, terms.outright
         )
         prior = PriorTerms(priors.mean[key], priors.std[key], priors.worth[key], priors.learns, False, inf)
         _, labels[key], _ = worth_loop.decide(
