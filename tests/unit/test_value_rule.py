@@ -43,15 +43,17 @@ def test_lessons_count_for_arrivals_to_come_unless_left_out():
     assert Value(horizon=20, lessons=False).decide(view(saving)).worth == pytest.approx(10 * 0.02)
 
 
-def test_without_a_horizon_as_many_again_are_expected_and_three_hundred_at_least():
-    assert Value().decide(view(Saving(0.0, 0.1), round=7)).worth == pytest.approx(300 * 0.2)
+def test_without_a_horizon_six_hundred_are_expected_and_then_as_many_again():
+    assert Value().decide(view(Saving(0.0, 0.1), round=7)).worth == pytest.approx(593 * 0.2)
+    assert Value().decide(view(Saving(0.0, 0.1), round=299)).worth == pytest.approx(301 * 0.2)
+    assert Value().decide(view(Saving(0.0, 0.1), round=301)).worth == pytest.approx(301 * 0.2)
     assert Value().decide(view(Saving(0.0, 0.1), round=700)).worth == pytest.approx(700 * 0.2)
 
 
 def test_a_stream_that_outlives_its_horizon_expects_as_many_again_and_says_so():
     known, unknown = (Value(horizon=h).decide(view(Saving(0.0, 0.1), round=30)) for h in (20, None))
-    assert known.worth == pytest.approx(30 * 0.2)  # and not 300: whoever gave a horizon was not far off
-    assert unknown.worth == pytest.approx(300 * 0.2)
+    assert known.worth == pytest.approx(30 * 0.2)  # and not 570: whoever gave a horizon was not far off
+    assert unknown.worth == pytest.approx(570 * 0.2)
     known, unknown = (Value(horizon=h).decide(view(Saving(0.0, 0.1), round=330)) for h in (20, None))
     assert known.worth == unknown.worth
     assert known.reason.endswith("_late")

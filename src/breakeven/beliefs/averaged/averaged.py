@@ -20,7 +20,7 @@ from breakeven.beliefs.averaged.common_label import (
     may_be_common,
     rounded,
 )
-from breakeven.beliefs.averaged.frame import MOVING, Frame, Moments
+from breakeven.beliefs.averaged.frame import MOVING, SHAPED, Frame, Moments
 from breakeven.beliefs.averaged.labelled_rows import ROUGHEST, LabelledRows
 from breakeven.beliefs.averaged.members import NULL_MEMBER, Member, axis_hearing
 from breakeven.beliefs.averaged.mixture import Mixture
@@ -164,7 +164,7 @@ class Averaged(LabelledRows):
         assert self._frame is not None
         taught, varying = self._frame.spent, float(np.count_nonzero(self._frame.variation[:-1]))
         if self.noise_std is not None:
-            taught = (0.0, *(varying for _ in taught[1:]))
+            taught = tuple(varying if family in (SHAPED, MOVING) else 0.0 for family in range(len(taught)))
         axes = np.array([taught[member.axes] for member in voices.posterior.members])
         return float(voices.weights @ axes[voices.who])
 
