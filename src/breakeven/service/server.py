@@ -102,6 +102,9 @@ OBJECTS_BEFORE_COLLECTION = 20_000  # made, and not gone again
 ALARM_SECRET = "BREAKEVEN_ALARM_SECRET"
 STANDARD_ERROR = 2
 HEAD_BEGINS = b"HTTP/"
+MOST_HEAD_BYTES = (
+    1 << 19
+)  # of the headers of a call; twice what is read at once, which may hold the end of a body
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -247,12 +250,24 @@ class WholeAnswers(asyncio.Transport):
         self._inner.resume_reading()
 
 
-def with_whole_answers(parser: Any) -> Any:
-    """A parser of HTTP whose connections send answers whole."""
+def bounded(parser: Any) -> Any:
+    """A parser of HTTP whose connections send answers whole, and take headers up to a size."""
 
     class Parser(parser):  # type: ignore[misc]
+        head_bytes = 0  # that came since the last call had all of its headers, or its body
+
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(WholeAnswers(transport))
+
+        def data_received(self, data: bytes) -> None:
+            last = self.cycle
+            super().data_received(data)
+            if self.cycle is not last or (last is not None and last.more_body):
+                self.head_bytes = 0
+                return
+            self.head_bytes += len(data)
+            if self.head_bytes > MOST_HEAD_BYTES:
+                self.send_400_response("The headers are too large.")
 
     return Parser
 
@@ -279,7 +294,7 @@ class StoppingServer(uvicorn.Server):
             proxy_headers=False,  # or anybody here could say that they come from the trusted proxy
         )
         config.load()
-        config.http_protocol_class = with_whole_answers(config.http_protocol_class)
+        config.http_protocol_class = bounded(config.http_protocol_class)
         super().__init__(config)
         self._service = service
         self._silent: dict[Any, Any] = {}  # connections without a call under way, with the last call of each
