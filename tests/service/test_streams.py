@@ -236,13 +236,25 @@ def test_a_disk_without_room_to_compact_stops_no_start(serving, monkeypatch, cap
     assert "what was erased may still be in the files of the store: disk: full" in caplog.text
 
 
+def test_whoever_came_with_others_is_erased_when_more_have_come_since(clinic):
+    clinic("POST", "arrivals", [{"row": "flu", "id": f"many {i}"} for i in range(6)])
+    for id in "abcdef":
+        clinic("POST", "arrivals", {"row": "flu", "id": id})
+    assert clinic("POST", "erase", {"ids": ["many 3"]})["entries"] == 1
+    clinic("GET", "arrivals/many 3", status=410)
+    assert clinic("GET", "arrivals/many 4")["decision"]["entry"] == 6
+    assert clinic("GET", "arrivals/d")["decision"]["entry"] == 11
+
+
 def test_several_are_erased_at_once_or_none(clinic, monkeypatch):
     for id in "abc":
         clinic("POST", "arrivals", {"row": "flu", "id": id})
     compacted, compact = [], clinic.store.compact
     monkeypatch.setattr(clinic.store, "compact", lambda: compacted.append(compact()))
+    learner = clinic.live().ready.learner
     problem = clinic("POST", "erase", {"ids": ["a", "nobody"]}, status=404)
     assert "got 'nobody'; nothing was erased" in problem["detail"]
+    assert clinic.live().ready.learner is learner  # nobody had to wait until it was read anew
     clinic("GET", "arrivals/a")
     assert clinic("POST", "erase", {"ids": ["a", "b", "a"]}) == {"entries": 2}
     assert len(compacted) == 1
@@ -263,6 +275,10 @@ def test_a_snapshot_goes_out_and_comes_in(clinic):
     clinic("PUT", "snapshot", {"snapshot": "AAAA"}, stream="third", status=422)
     assert [one["id"] for one in clinic("GET", "requests", stream="second")["requests"]] == ["a"]
     assert clinic("POST", "requests/a/label", {"y": 1}, stream="second")["entry"] == 2
+    for ids in (["a"], ["nobody", "a"]):
+        problem = clinic("POST", "erase", {"ids": ids}, stream="second", status=422)
+        assert "began with a snapshot that holds 'a'" in problem["detail"]
+    clinic("POST", "erase", {"ids": ["nobody"]}, stream="second", status=404)
 
 
 def test_a_stream_from_a_snapshot_remembers_what_is_on_its_way_to_the_disk(served):
