@@ -14,7 +14,14 @@ from breakeven.folding import entry_of
 from breakeven.rows import Column, Columns, save_bill
 from breakeven.rows.bills import SUMMARY_FILE
 from breakeven.service.live_stream import LiveStream
-from breakeven.service.server import ServeSettings, add_bills, check_bind, read_settings
+from breakeven.service.server import (
+    ServeSettings,
+    StoppingServer,
+    add_bills,
+    check_bind,
+    read_settings,
+    serve,
+)
 from breakeven.service.setting_up import create, create_from_bill
 from breakeven.store import LogEntry, StoreFailed, open_store
 from breakeven.store.port import mark_of
@@ -424,3 +431,25 @@ def test_the_world_is_not_let_in_without_a_token(served):
     for host in ("0.0.0.0", "::", "192.168.1.5", "example.com"):
         with pytest.raises(InvalidInput, match=r"host: expected 127\.0\.0\.1, this machine alone"):
             check_bind(served.store, host)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"alarm_url": "ftp://pager.example"},
+        {"calls_a_second": 0.0},
+        {"token_days": -1.0},
+        {"call_log": "no such folder/calls"},
+        {"host": "0.0.0.0"},
+        {"person_header": "X-User"},
+    ],
+)
+def test_a_service_that_cannot_be_started_does_not_say_that_it_was(tmp_path, monkeypatch, settings):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(StoppingServer, "run", lambda *_: None)
+    said = []
+    serve(ServeSettings(port=0), [], "test", said.append)
+    assert len(said) == 1
+    with pytest.raises((InvalidInput, OSError)):
+        serve(ServeSettings(port=0, **settings), [], "test", said.append)
+    assert len(said) == 1
