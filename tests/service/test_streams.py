@@ -1,5 +1,6 @@
 """Streams: made, changed, closed, removed; from a bill's folder; labels in bulk; the log; erasing."""
 
+import asyncio
 import base64
 import csv
 import io
@@ -251,6 +252,19 @@ def test_whoever_came_with_others_is_erased_when_more_have_come_since(clinic):
     clinic("GET", "arrivals/many 3", status=410)
     assert clinic("GET", "arrivals/many 4")["decision"]["entry"] == 6
     assert clinic("GET", "arrivals/d")["decision"]["entry"] == 11
+
+
+def test_whoever_is_erased_meanwhile_holds_up_no_other_erasure(clinic):
+    for id in "abcd":
+        clinic("POST", "arrivals", {"row": "flu", "id": id})
+
+    async def all_at_once():
+        path = "/v1/streams/clinic/erase"
+        calls = [clinic.client.post(path, json={"ids": [id]}) for id in "abc"]
+        looks = [clinic.client.get("/v1/streams/clinic/arrivals/d") for _ in range(3)]
+        return await asyncio.gather(*(call for both in zip(calls, looks, strict=True) for call in both))
+
+    assert [answer.status_code for answer in clinic.run(all_at_once())] == [200] * 6
 
 
 def test_several_are_erased_at_once_or_none(clinic, monkeypatch):

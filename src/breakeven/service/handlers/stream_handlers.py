@@ -207,9 +207,10 @@ async def erase(call: Call) -> ErasedAnswer:
     live, ids, by = call.live, call.body.ids, call.by
     if not ids:
         expect.refuse("ids", "one at least", "none", described=True)
-    if live.stored.closed is None and not live.ready.learner.state.earlier:
-        await live.barrier()
-        await asyncio.to_thread(_check_known, live, ids)
+    if live.stored.closed is None:
+        earlier, _ = await live.look("earlier", lambda now: now.learner.state.earlier)
+        if not earlier:
+            await asyncio.to_thread(_check_known, live, ids)
 
     def work() -> int:
         done = erase_ids(live.store, *ids, by=by, stream=live.name, at=live.clock.now())
