@@ -320,6 +320,24 @@ def one_arrival_of_a_batch_is_rewritten_alone(store: Store) -> None:
 
 
 @store_check
+def a_batch_among_other_arrivals_is_rewritten_alone(store: Store) -> None:
+    """Arrivals before it and after it, alone or together, stay as they are."""
+    stream = begun(store)
+    many = [f"many {i}" for i in range(7)]
+    store.append([arrival(stream, 1, "before"), batch(stream, 2, many)])
+    store.append([arrival(stream, 9, "after"), batch(stream, 10, ["b", "c", "d", "e", "f"])])
+    store.append([arrival(stream, seq, f"later {seq}") for seq in range(15, 21)])
+    before = list(store.entries(stream))
+    gone = [LogEntry(stream, seq, 5.0, "boss", "Erased", None, b"") for seq in (3, 5, 11)]
+    store.rewrite(stream, gone)
+    left = {one.seq: one for one in before} | {one.seq: one for one in gone}
+    assert list(store.entries(stream)) == [left[seq] for seq in range(1, 21)]
+    ids = {one.id: one for one in left.values() if one.id is not None}
+    assert sorted(store.arrival_ids(stream)) == sorted(ids)
+    assert store.find_many(stream, ids) == ids
+
+
+@store_check
 def many_ids_are_read_in_pages(store: Store) -> None:
     """No id is missed or comes twice, however many there are."""
     stream = begun(store)
