@@ -40,7 +40,8 @@ def mean_error(learner: Learner) -> float:
 
 def test_only_features_that_lie_further_out_than_a_normal_have_ranks():
     truths = (RANDOM.random(COUNT) < 0.02).astype(float)  # rare, but all of its values are 0 and 1
-    points = np.column_stack([RANDOM.random(COUNT), FAR, RANDOM.standard_normal(COUNT), truths, np.ones(COUNT)])
+    even, usual = RANDOM.random(COUNT), RANDOM.standard_normal(COUNT)
+    points = np.column_stack([even, FAR, usual, truths, np.ones(COUNT)])
     assert [one.column for one in frame_of(points).ranks] == [1]
 
 
@@ -57,7 +58,8 @@ def test_ranks_are_normal_scores_and_go_on_beyond_what_was_seen():
     assert scores.std() == pytest.approx(1.0, abs=0.05)
     below, first, last, beyond = ranks.scores_of(np.array([-1.0, FAR.min(), FAR.max(), 2.0 * FAR.max()]))
     assert below < first < last < beyond
-    np.testing.assert_allclose(Ranks.among(0, 1e3 * FAR).scores_of(1e3 * FAR), ranks.scores_of(FAR), atol=1e-9)
+    in_grams = Ranks.among(0, 1e3 * FAR).scores_of(1e3 * FAR)
+    np.testing.assert_allclose(in_grams, ranks.scores_of(FAR), atol=1e-9)
 
 
 def test_a_row_of_axes_goes_along_ranks_or_never():

@@ -20,8 +20,8 @@ class Value(Rule):
 
     `horizon` is how many rounds there will be in all. None expects 600, and as many again as seen once half
     of these have passed; a stream that outlives its horizon, as many again as seen. The belief keeps at most
-    `reservoir` past arrivals, which stand for those to come. `lessons=False` leaves out what a label teaches about the
-    belief's own parameters.
+    `reservoir` past arrivals, which stand for those to come. `lessons=False` leaves out what a label teaches
+    about the belief's own parameters.
 
     Errors count against f; with `scored="labels"` against the labels themselves, so a label saves all of the
     error at its own arrival, the noise included. Use it where the label itself is what you want to know.
