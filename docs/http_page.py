@@ -24,7 +24,7 @@ table as the service itself. A service shows the same at `/docs`, and at `/opena
 - **An answer is sent after its entry is on disk.** Repeating a call is harmless: an arrival is known by its
   `id`, a label by that of its request. An arrival without an id is taken, and is not safe to send again.
 - An id in a path is percent-encoded: `ward 3/bed 7` is `ward%203%2Fbed%207`. A body that its sender does not
-  finish changes nothing.
+  finish changes nothing. A query that a path does not know is refused.
 - Reads say in `as_of` which entry of the log they are of. Lists come in pages: `next` is what to ask for
   `after`.
 - What is refused is `application/problem+json`: `type` names the class of the error, `detail` says what was

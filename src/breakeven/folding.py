@@ -228,12 +228,17 @@ def erase(
     before = frozenset[bytes]().union(*(store.erased(one.number) for one in chosen))
     unknown = [id for id in ids if id not in erasing.seen and mark_of(store.id, id) not in before]
     if unknown:
-        raise UnknownId(f"id: expected one that is in the store, got {unknown[0]!r}; nothing was erased")
+        raise nowhere(unknown[0])
     done = [erasing.tried(one, found[one.number]) for one in concerned]
     for one in concerned:
         store.rewrite(one.number, found[one.number], erasing.marks[one.number])
     store.compact()
     return done
+
+
+def nowhere(id: str) -> UnknownId:
+    """What to raise where there is nothing to erase about an id."""
+    return UnknownId(f"id: expected one that is in the store, got {id!r}; nothing was erased")
 
 
 class _Erasing(Struct):
@@ -288,7 +293,7 @@ class _Erasing(Struct):
         book = Learner.restore(event.state, **self.own).state.book
         held = [id for id in sorted(self.ids) if book.find(id) is not None]
         if held:
-            raise StoreError(
+            raise InvalidInput(
                 f"stream {stream.name!r}: it began with a snapshot that holds {held[0]!r}, from which "
                 "nothing can be taken out; erase it in the stream before, and begin this one anew"
             )

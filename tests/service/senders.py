@@ -115,6 +115,7 @@ class Sender:
                 status = self._was_done(verb, ids[0])
         self.open = None
         if status >= 300:
+            assert verb != "erase", answer
             assert status in (404, 409, 410, 422), answer
             self.counts["refused"] += 1
             return

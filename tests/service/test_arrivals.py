@@ -166,6 +166,26 @@ def test_a_body_of_another_kind_and_an_unknown_stream(clinic):
     clinic("DELETE", "/v1/streams", status=405)
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "labels?preveiw=true", [{"id": "a", "y": 38.0}]),
+        ("POST", "history?preview=true", [{"row": "flu", "y": 38.0}]),
+        ("POST", "arrivals?dry=1", {"row": "flu", "id": "b"}),
+        ("DELETE", "/v1/streams/clinic?eraze=true", None),
+        ("GET", "entries?limt=1", None),
+        ("GET", "requests?sort=age", None),
+        ("GET", "/v1/trail?from=1", None),
+    ],
+)
+def test_a_query_that_is_not_known_is_refused_and_changes_nothing(clinic, method, path, body):
+    clinic("POST", "arrivals", {"row": "flu", "id": "a"})
+    before = clinic.live().seq
+    assert clinic(method, path, body, status=400)["detail"].startswith("query: ")
+    assert (clinic.live().seq, clinic.live().state) == (before, "ready")
+    assert clinic("GET", "/healthz?t=1") == {"status": "alive"}
+
+
 def test_an_arrival_is_found_with_all_that_came_of_it(clinic):
     clinic("POST", "arrivals", {"row": "flu", "id": "a"})
     clinic("POST", "requests/a/label", {"y": 38.0})

@@ -281,3 +281,16 @@ def test_whoever_does_not_finish_their_headers_is_hung_up_on(tmp_path):
         while b"changed" not in busy.recv(1000):
             pass
     assert serving_process.SILENT_SECONDS >= 10.0
+
+
+def test_headers_without_an_end_are_refused(tmp_path):
+    address = made(f"sqlite:///{tmp_path}/clinic.db", types=TYPES)
+    with server(address) as where, connected(where) as endless:
+        body = json.dumps({"row": "flu", "id": "a"}).encode() + b" " * (2 << 20)  # no head, however long
+        head = b"POST /v1/streams/types/arrivals HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
+        endless.sendall(head % len(body) + body)
+        assert endless.recv(12) == b"HTTP/1.1 200"
+        endless.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ")
+        with pytest.raises(OSError, match=r"Broken pipe|reset"):  # it has hung up
+            endless.sendall(b"a" * (64 << 20))
+        assert ask(where, "/healthz")[0] == 200

@@ -462,6 +462,23 @@ def test_the_board_shows_where_the_stream_stands(pages):
     assert "Open requests</dt><dd>2" in get(pages, "/streams/clinic/board/now", "eve").text
 
 
+def test_the_board_claims_no_error_before_an_audit_has_its_label(pages):
+    def shown():
+        found = re.search(r"by audit</dt><dd>(.*?) <small>", get(pages, "/streams/drawn/board/now").text)
+        return found.group(1)
+
+    pages("PUT", "", AUDITED, stream="drawn", headers=bearer(pages), status=201)
+    asked = []
+    while len(asked) < 2:
+        decision = pages("POST", "arrivals", {"row": "flu"}, stream="drawn", headers=bearer(pages))
+        asked += [decision["id"]] if decision["wants_label"] else []
+        assert shown() == "not known yet"
+    for id in reversed(asked):  # the first that is awaited ends what is covered
+        assert shown() == "not known yet"
+        pages("POST", f"requests/{id}/label", {"y": 3.0}, stream="drawn", headers=bearer(pages))
+    assert shown().endswith(" °C")
+
+
 def test_a_stream_may_show_the_prediction_before_the_answer(pages):
     config = ALL_WANTED | {"desk": {"reveal": "before"}}
     pages("PUT", "", config, stream="open", headers=bearer(pages), status=201)

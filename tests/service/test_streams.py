@@ -1,5 +1,6 @@
 """Streams: made, changed, closed, removed; from a bill's folder; labels in bulk; the log; erasing."""
 
+import asyncio
 import base64
 import csv
 import io
@@ -14,7 +15,14 @@ from breakeven.folding import entry_of
 from breakeven.rows import Column, Columns, save_bill
 from breakeven.rows.bills import SUMMARY_FILE
 from breakeven.service.live_stream import LiveStream
-from breakeven.service.server import ServeSettings, add_bills, check_bind, read_settings
+from breakeven.service.server import (
+    ServeSettings,
+    StoppingServer,
+    add_bills,
+    check_bind,
+    read_settings,
+    serve,
+)
 from breakeven.service.setting_up import create, create_from_bill
 from breakeven.store import LogEntry, StoreFailed, open_store
 from breakeven.store.port import mark_of
@@ -236,13 +244,38 @@ def test_a_disk_without_room_to_compact_stops_no_start(serving, monkeypatch, cap
     assert "what was erased may still be in the files of the store: disk: full" in caplog.text
 
 
+def test_whoever_came_with_others_is_erased_when_more_have_come_since(clinic):
+    clinic("POST", "arrivals", [{"row": "flu", "id": f"many {i}"} for i in range(6)])
+    for id in "abcdef":
+        clinic("POST", "arrivals", {"row": "flu", "id": id})
+    assert clinic("POST", "erase", {"ids": ["many 3"]})["entries"] == 1
+    clinic("GET", "arrivals/many 3", status=410)
+    assert clinic("GET", "arrivals/many 4")["decision"]["entry"] == 6
+    assert clinic("GET", "arrivals/d")["decision"]["entry"] == 11
+
+
+def test_whoever_is_erased_meanwhile_holds_up_no_other_erasure(clinic):
+    for id in "abcd":
+        clinic("POST", "arrivals", {"row": "flu", "id": id})
+
+    async def all_at_once():
+        path = "/v1/streams/clinic/erase"
+        calls = [clinic.client.post(path, json={"ids": [id]}) for id in "abc"]
+        looks = [clinic.client.get("/v1/streams/clinic/arrivals/d") for _ in range(3)]
+        return await asyncio.gather(*(call for both in zip(calls, looks, strict=True) for call in both))
+
+    assert [answer.status_code for answer in clinic.run(all_at_once())] == [200] * 6
+
+
 def test_several_are_erased_at_once_or_none(clinic, monkeypatch):
     for id in "abc":
         clinic("POST", "arrivals", {"row": "flu", "id": id})
     compacted, compact = [], clinic.store.compact
     monkeypatch.setattr(clinic.store, "compact", lambda: compacted.append(compact()))
+    learner = clinic.live().ready.learner
     problem = clinic("POST", "erase", {"ids": ["a", "nobody"]}, status=404)
     assert "got 'nobody'; nothing was erased" in problem["detail"]
+    assert clinic.live().ready.learner is learner  # nobody had to wait until it was read anew
     clinic("GET", "arrivals/a")
     assert clinic("POST", "erase", {"ids": ["a", "b", "a"]}) == {"entries": 2}
     assert len(compacted) == 1
@@ -263,6 +296,10 @@ def test_a_snapshot_goes_out_and_comes_in(clinic):
     clinic("PUT", "snapshot", {"snapshot": "AAAA"}, stream="third", status=422)
     assert [one["id"] for one in clinic("GET", "requests", stream="second")["requests"]] == ["a"]
     assert clinic("POST", "requests/a/label", {"y": 1}, stream="second")["entry"] == 2
+    for ids in (["a"], ["nobody", "a"]):
+        problem = clinic("POST", "erase", {"ids": ids}, stream="second", status=422)
+        assert "began with a snapshot that holds 'a'" in problem["detail"]
+    clinic("POST", "erase", {"ids": ["nobody"]}, stream="second", status=404)
 
 
 def test_a_stream_from_a_snapshot_remembers_what_is_on_its_way_to_the_disk(served):
@@ -408,3 +445,25 @@ def test_the_world_is_not_let_in_without_a_token(served):
     for host in ("0.0.0.0", "::", "192.168.1.5", "example.com"):
         with pytest.raises(InvalidInput, match=r"host: expected 127\.0\.0\.1, this machine alone"):
             check_bind(served.store, host)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"alarm_url": "ftp://pager.example"},
+        {"calls_a_second": 0.0},
+        {"token_days": -1.0},
+        {"call_log": "no such folder/calls"},
+        {"host": "0.0.0.0"},
+        {"person_header": "X-User"},
+    ],
+)
+def test_a_service_that_cannot_be_started_does_not_say_that_it_was(tmp_path, monkeypatch, settings):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(StoppingServer, "run", lambda *_: None)
+    said = []
+    serve(ServeSettings(port=0), [], "test", said.append)
+    assert len(said) == 1
+    with pytest.raises((InvalidInput, OSError)):
+        serve(ServeSettings(port=0, **settings), [], "test", said.append)
+    assert len(said) == 1

@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from http.client import BadStatusLine
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
+from threading import Event, Thread
 
 import httpx
 import pytest
@@ -107,9 +107,16 @@ def watched(served, clock):
     return served
 
 
-def look(served, watch=None):
-    served.clock.go_on(11.0)
-    served.run((watch or served.watch).look(served.live()))
+def look(served, watch=None, after=11.0):
+    served.clock.go_on(after)
+    watch = watch or served.watch
+    served.run(watch.look(served.live()))
+    if watch._sending is not None:
+        served.run(watch._sending)
+    return noted(served)
+
+
+def noted(served):
     return [
         json.loads(one.body)
         for one in served.store.beside(served.live().number)
@@ -249,6 +256,29 @@ def test_no_alarm_is_lost_while_the_receiver_is_down(watched, clock, wrong):
         assert header == signature_of(SECRET, body, float(header.partition(",")[0].removeprefix("t=")))
     kinds = [one.kind for one in watched.store.beside(watched.live().number)]
     assert kinds.count(NOTIFIED) == 1
+
+
+def test_a_receiver_that_is_slow_holds_up_no_note(watched, clock, monkeypatch):
+    receiver, answers = AlarmReceiver("http://127.0.0.1:9/hook", SECRET), Event()
+    monkeypatch.setattr(receiver, "send", lambda *_: answers.wait(60))
+    watch = AlarmWatch(receiver)
+    watched("PATCH", "", {"alarms": {"spend_a_day": 1.0, "oldest": 1.0}})
+    watched("POST", "arrivals", {"row": "flu", "id": "a"})
+    try:
+        for _ in range(2):
+            clock.go_on(1.0)
+            watched.run(watch.look(watched.live()))
+        assert not watch._sending.done()
+        watched("POST", "requests/a/label", {"y": 38.0})
+        watched.run(watch.look(watched.live()))
+        assert not watch._sending.done()
+    finally:
+        answers.set()
+    watched.run(watch._sending)
+    changes = [(one["kind"], one["began"]) for one in noted(watched)]
+    assert changes == [("spend_ahead", True), ("requests_too_old", True), ("requests_too_old", False)]
+    kinds = [one.kind for one in watched.store.beside(watched.live().number)]
+    assert kinds.count(NOTIFIED) == 3
 
 
 def test_a_receiver_that_is_not_there_is_tried_less_and_less_often(watched, clock):

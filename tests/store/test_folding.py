@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from breakeven import Learner, Threshold, TypeMeans
-from breakeven.errors import UnknownId
+from breakeven.errors import InvalidInput, UnknownId
 from breakeven.folding import Damage, check_stream, entry_of, erase, event_of, fold_stream
 from breakeven.learner.snapshot import FORMAT_VERSION
-from breakeven.store import LogEntry, SqliteStore, StoredSnapshot, StoreError, Writer
+from breakeven.store import LogEntry, SqliteStore, StoredSnapshot, Writer
 from breakeven.store.port import mark_of
 from breakeven.testing import LabelledStream, MemoryStore
 from breakeven.testing.contract import NO_AND_YES
@@ -257,7 +257,7 @@ def test_what_a_stream_began_with_cannot_be_erased_and_nothing_changes():
     stream = recorded_in(store, later, "later")
     later.tell(SECRET, 38.0)
     entries = list(store.entries(stream.number))
-    with pytest.raises(StoreError, match="stream 'later': it began with a snapshot that holds 'Anna"):
+    with pytest.raises(InvalidInput, match="stream 'later': it began with a snapshot that holds 'Anna"):
         erase(store, SECRET, by="x")
     assert list(store.entries(stream.number)) == entries
 

@@ -193,7 +193,7 @@ def test_every_stream_has_every_job_it_should_have():
     counts = {kind: sum(type(job) is kind for job in found) for kind in map(type, found)}
     assert counts == {
         RivalsJob: 7,
-        StoppingJob: 3 * 7 + 1,
+        StoppingJob: 3 * 2 + 3 * 7 + 1,
         DecisionJob: 2 * (3 * 7 + 3 * 7 + 1),
         BeliefJob: 2 * 6 * len(KINDS),
         EnsembleJob: 6,

@@ -142,7 +142,7 @@ class Endpoint:
         path = scope["path_params"]
         caller = await self._caller(headers, path.get("stream"))
         scope["called_by"] = caller.name
-        query = None if route.query is None else self._query(scope)
+        query = self._query(scope) if route.query is not None or scope["query_string"] else None
         body = None if route.body is None else await self._body(headers, receive)
         accepts = headers.get(b"accept", b"").decode("latin-1") if len(route.gives) > 1 else ""
         return Call(self._service, caller, path, query, body, accepts, headers)
@@ -157,7 +157,12 @@ class Endpoint:
         return caller
 
     def _query(self, scope: Scope) -> Any:
+        """What is behind the question mark; a word that is not known here may be one that was mistyped."""
         given = dict(StarletteRequest(scope).query_params)
+        if self._route.query is None:
+            if self._route.roles:
+                raise Malformed(f"query: expected none at this path, got {', '.join(given)!r}")
+            return None  # of no use to anybody, such as a mark against caches
         try:
             return msgspec.convert(given, self._route.query, strict=False)
         except msgspec.ValidationError as error:

@@ -409,8 +409,12 @@ class LiveStream:
         if not self.erased:
             return
         for id in ids:
-            if mark_of(self.store_id, id) in self.erased:
+            if self.is_erased(id):
                 raise ErasedId(f"id: expected one that was not erased, got {id!r}; send a new one")
+
+    def is_erased(self, id: str) -> bool:
+        """Whether all that was about an id was erased."""
+        return mark_of(self.store_id, id) in self.erased
 
     async def expire(self) -> int:
         """Withdraw what was not answered before its deadline; returns how many."""

@@ -102,6 +102,7 @@ OBJECTS_BEFORE_COLLECTION = 20_000  # made, and not gone again
 ALARM_SECRET = "BREAKEVEN_ALARM_SECRET"
 STANDARD_ERROR = 2
 HEAD_BEGINS = b"HTTP/"
+MOST_HEAD_BYTES = 1 << 19  # of a call's headers: twice what is read at once, as a body may end in it
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -152,25 +153,25 @@ def serve(
     demo: bool = False,
 ) -> None:
     """Serve until a signal says to stop; `begun` is called with the address once it listens."""
-    with ExitStack() as stack, closing(open_store(settings.store, "create")) as store:
-        proxy = proxy_log_in(settings)
+    proxy, receiver = proxy_log_in(settings), alarm_receiver(settings.alarm_url)
+    port = expect.whole("port", settings.port, most=65_535)
+    with ExitStack() as stack:
+        store = stack.enter_context(closing(open_store(settings.store, "create")))
         check_bind(store, settings.host, proxy)
+        service = Service(
+            store, proxy=proxy, calls_a_second=settings.calls_a_second, token_days=settings.token_days
+        )
+        service.beside.append(AlarmWatch(receiver))
+        if demo:
+            service.beside.append(Demonstration())
+        app: ASGIApp = make_app(service, page_routes(service))
+        if settings.call_log is not None:
+            app = CallLog(app, stack.enter_context(lines_to(settings.call_log)), service.clock)
+        listening = stack.enter_context(closing(socket(settings.host, port)))
         add_bills(store, folders, by)
-        receiver = alarm_receiver(settings.alarm_url)
-        port = expect.whole("port", settings.port, most=65_535)
-        with closing(socket(settings.host, port)) as listening:
-            host, bound = listening.getsockname()[:2]
-            begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
-            service = Service(
-                store, proxy=proxy, calls_a_second=settings.calls_a_second, token_days=settings.token_days
-            )
-            service.beside.append(AlarmWatch(receiver))
-            if demo:
-                service.beside.append(Demonstration())
-            app: ASGIApp = make_app(service, page_routes(service))
-            if settings.call_log is not None:
-                app = CallLog(app, stack.enter_context(lines_to(settings.call_log)), service.clock)
-            StoppingServer(app, service).run([listening])
+        host, bound = listening.getsockname()[:2]
+        begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
+        StoppingServer(app, service).run([listening])
 
 
 @contextmanager
@@ -247,12 +248,24 @@ class WholeAnswers(asyncio.Transport):
         self._inner.resume_reading()
 
 
-def with_whole_answers(parser: Any) -> Any:
-    """A parser of HTTP whose connections send answers whole."""
+def bounded(parser: Any) -> Any:
+    """A parser of HTTP whose connections send answers whole, and take headers up to a size."""
 
     class Parser(parser):  # type: ignore[misc]
+        head_bytes = 0  # that came since the last call had all of its headers, or its body
+
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(WholeAnswers(transport))
+
+        def data_received(self, data: bytes) -> None:
+            last = self.cycle
+            super().data_received(data)
+            if self.cycle is not last or (last is not None and last.more_body):
+                self.head_bytes = 0
+                return
+            self.head_bytes += len(data)
+            if self.head_bytes > MOST_HEAD_BYTES:
+                self.send_400_response("The headers are too large.")
 
     return Parser
 
@@ -279,7 +292,7 @@ class StoppingServer(uvicorn.Server):
             proxy_headers=False,  # or anybody here could say that they come from the trusted proxy
         )
         config.load()
-        config.http_protocol_class = with_whole_answers(config.http_protocol_class)
+        config.http_protocol_class = bounded(config.http_protocol_class)
         super().__init__(config)
         self._service = service
         self._silent: dict[Any, Any] = {}  # connections without a call under way, with the last call of each

@@ -35,7 +35,6 @@ ALARMED = "Alarmed"  # the kind of an entry that says that an alarm began or end
 NOTIFIED = "Notified"  # the kind of an entry that says up to which entry the receiver was told
 WATCHER = "alarms"  # who writes them
 SECONDS_OF_A_DAY = 86_400.0
-LOOKED_AGAIN_AFTER = 10.0  # seconds, where nothing was written meanwhile
 LONGEST_SILENCE = 300.0  # seconds between two tries to reach the receiver
 SHORTEST_ALARM_SECRET = 16
 ENTRIES_LOOKED_AT = 20_000  # from the end of the log on, where audited labels are counted
@@ -150,24 +149,30 @@ class AlarmWatch(Repeating):
         self._receiver = receiver
         self._standing: dict[int, set[str]] = {}  # kinds of alarms by stream, as the log has them
         self._pending: dict[int, list[LogEntry]] = {}
-        self._looked: dict[int, tuple[int, float]] = {}  # up to which entry, and when
         self._audits: dict[int, tuple[int, AuditedLabels]] = {}  # as read after so many rewrites of the log
+        self._sending: asyncio.Task[None] | None = None
         self._silent_until, self._failures = 0.0, 0
 
+    async def stop(self) -> None:
+        """Look no more, and send no more."""
+        await super().stop()
+        if self._sending is not None:
+            self._sending.cancel()
+            await asyncio.wait([self._sending])
+
     async def look(self, live: LiveStream) -> None:
-        """Note what changed, and send what is to be sent."""
+        """Note what changed, and have sent what is to be sent: a receiver that is slow holds up no note."""
         if live.state != "ready":
             return
         if live.number not in self._standing:
-            self._standing[live.number], self._pending[live.number] = noted(live.store.beside(live.number))
-        seen, at = self._looked.get(live.number, (-1, 0.0))
-        if live.written != seen or live.clock.steady() - at >= LOOKED_AGAIN_AFTER:
-            if live.ready.config.alarms.coverage is not None:
-                live.coverage = await asyncio.to_thread(self._covered, live, live.written)
-            await self._note(live)
-            self._looked[live.number] = live.written, live.clock.steady()
-        if self._receiver is not None and self._pending[live.number]:
-            await self._send(live, self._receiver)
+            beside = await asyncio.to_thread(live.store.beside, live.number)
+            self._standing[live.number], self._pending[live.number] = noted(beside)
+        if live.ready.config.alarms.coverage is not None:
+            live.coverage = await asyncio.to_thread(self._covered, live, live.written)
+        await self._note(live)
+        idle = self._sending is None or self._sending.done()
+        if self._receiver is not None and self._pending[live.number] and idle:
+            self._sending = asyncio.create_task(self._send(live, self._receiver))
 
     def _covered(self, live: LiveStream, upto: int) -> tuple[int, int]:
         rewrites, labels = self._audits.get(live.number, (-1, None))
@@ -197,26 +202,32 @@ class AlarmWatch(Repeating):
         self._pending[live.number] += chain.from_iterable(one.entries() for one in entries)
 
     async def _send(self, live: LiveStream, receiver: "AlarmReceiver") -> None:
-        if live.clock.steady() < self._silent_until:
-            return
         pending = self._pending[live.number]
-        while pending:
-            body = message_of(live, pending[0])
-            try:
-                await asyncio.to_thread(receiver.send, body, live.clock.now())
-            except (OSError, HTTPException) as error:
-                self._failures += 1
-                pause = min(2.0**self._failures, LONGEST_SILENCE)
-                self._silent_until = live.clock.steady() + pause
-                logger.warning("alarms cannot be sent (%s); tried again in %.0f s", error, pause)
-                return
-            self._failures, done = 0, NotifiedUpTo(pending[0].seq)
+        try:
+            while pending and live.clock.steady() >= self._silent_until:
+                await self._send_first(live, receiver, pending)
+        except BreakevenError as error:
+            logger.info("stream %r: %s", live.name, error)
+        except Exception:
+            logger.exception("stream %r", live.name)
 
-            def work(now: Folded, done: NotifiedUpTo = done) -> None:
-                now.add(NOTIFIED, None, msgspec.json.encode(done))
+    async def _send_first(self, live: LiveStream, receiver: "AlarmReceiver", pending: list[LogEntry]) -> None:
+        body = message_of(live, pending[0])
+        try:
+            await asyncio.to_thread(receiver.send, body, live.clock.now())
+        except (OSError, HTTPException) as error:
+            self._failures += 1
+            pause = min(2.0**self._failures, LONGEST_SILENCE)
+            self._silent_until = live.clock.steady() + pause
+            logger.warning("alarms cannot be sent (%s); tried again in %.0f s", error, pause)
+            return
+        self._failures, done = 0, NotifiedUpTo(pending[0].seq)
 
-            await live.change(WATCHER, "alarm", work)
-            pending.pop(0)
+        def work(now: Folded) -> None:
+            now.add(NOTIFIED, None, msgspec.json.encode(done))
+
+        await live.change(WATCHER, "alarm", work)
+        pending.pop(0)
 
 
 def noted(beside: list[LogEntry]) -> tuple[set[str], list[LogEntry]]:

@@ -66,11 +66,11 @@ class SqlLog(SqlAccess):
         with self._writing(rules) as connection:
             lasts = {one: self._last_of(connection, one) for one in {entry.stream for entry in entries}}
             after = numbered(entries, lasts)
-            self._add(connection, entries, lasts)
+            self._add(connection, entries)
         self._lasts.update(after)
 
-    def _add(self, connection: Any, entries: Sequence[Appended], lasts: dict[int, int]) -> None:
-        """In a change: add entries, which are checked; `lasts` are the numbers before them."""
+    def _add(self, connection: Any, entries: Sequence[Appended]) -> None:
+        """In a change: add entries, which are checked; those of a stream follow each other."""
         single = [one for one in entries if type(one) is LogEntry]
         if single:
             self._insert(connection, single)
@@ -85,7 +85,8 @@ class SqlLog(SqlAccess):
                 self._run(connection, ADDED_ID, one.stream, one.id, one.seq)
             return
         for stream in {one.stream for one in arrivals}:
-            self._run(connection, ADDED_IDS, stream, lasts[stream] + 1, NO_END)
+            seqs = [one.seq for one in arrivals if one.stream == stream]
+            self._run(connection, ADDED_IDS, stream, seqs[0], seqs[-1])
 
     def _last_of(self, connection: Any, stream: int) -> int:
         """The last number, which is remembered; another writer's is found by the key of the table."""
@@ -230,7 +231,7 @@ class SqlLog(SqlAccess):
         self._run(connection, "DELETE FROM entry WHERE stream = ? AND seq = ?", stream, row)
         for one in entries:
             self._run(connection, "DELETE FROM arrived WHERE stream = ? AND id = ?", stream, one.id)
-        self._add(connection, entries, {stream: row - 1})
+        self._add(connection, entries)
 
 
 def _entries_of(rows: Iterable[Row]) -> Iterator[LogEntry]:

@@ -152,7 +152,7 @@ class SqlStore(SqlLog):
                 entries = first(number)
                 check_entries(entries)
                 numbered(entries, {number: 0})
-                self._add(connection, entries, {number: 0})
+                self._add(connection, entries)
             self._lasts.pop(number, None)
         return made
 

@@ -5,6 +5,7 @@ In pytest, parametrise over `STORE_CHECKS` to have each named.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from random import Random
 from threading import Thread
 
 import msgspec
@@ -24,7 +25,7 @@ from breakeven.store import (
     UnknownStream,
     Writer,
 )
-from breakeven.store.port import mark_of
+from breakeven.store.port import Appended, mark_of
 
 MakeStore = Callable[[], Store]
 """A function that makes a new, empty store for every check."""
@@ -317,6 +318,58 @@ def one_arrival_of_a_batch_is_rewritten_alone(store: Store) -> None:
     with refusing(DuplicateId, "id: expected one that has not arrived in this stream"):
         store.append([arrival(stream, 5, "Eve")])
     store.append([batch(stream, 5, ["Ben"])])
+
+
+@store_check
+def a_log_of_any_kind_is_read_as_it_was_written(store: Store) -> None:
+    """Arrivals alone and together, other entries, and entries that were rewritten, in any order."""
+    draw = Random(1)
+    logs: dict[int, list[LogEntry]] = {begun(store, 0, name): [] for name in ("clinic", "ward")}
+    for _ in range(60):
+        stream = draw.choice(list(logs))
+        log = logs[stream]
+        if log and draw.random() < 0.3:
+            seqs = {draw.randint(1, len(log)) for _ in range(3)}
+            gone = [LogEntry(stream, seq, 5.0, "boss", "Erased", None, b"") for seq in sorted(seqs)]
+            store.rewrite(stream, gone)
+            for one in gone:
+                log[one.seq - 1] = one
+        else:
+            added = [_anything(stream, log, draw) for _ in range(draw.randint(1, 5))]
+            store.append(added)
+        _compare(store, stream, log, draw)
+
+
+def _anything(stream: int, log: list[LogEntry], draw: Random) -> Appended:
+    """An entry or a batch behind a log, which it is added to."""
+    seq, kind = len(log) + 1, draw.choice(["alone", "alone", "together", "Told", "Skipped"])
+    added: Appended
+    if kind == "together":
+        added = batch(stream, seq, [f"é{seq + i}" for i in range(draw.randint(1, 9))])
+    elif kind == "alone":
+        added = arrival(stream, seq, f"é{seq}")
+    else:
+        added = entry(stream, seq, kind=kind, id=f"é{draw.randint(1, seq)}")
+    log += added.entries()
+    return added
+
+
+def _compare(store: Store, stream: int, log: list[LogEntry], draw: Random) -> None:
+    """Read a log in every way."""
+    after, upto = sorted(draw.randint(0, len(log)) for _ in range(2))
+    assert list(store.entries(stream)) == log
+    assert list(store.entries(stream, after, upto)) == log[after:upto]
+    assert store.last(stream) == len(log)
+    arrived = {one.id: one for one in log if one.kind == "Arrived" and one.id is not None}
+    assert sorted(store.arrival_ids(stream)) == sorted(arrived)
+    every = [f"é{seq}" for seq in range(1, len(log) + 2)]
+    assert store.find_many(stream, every) == arrived
+    assert store.times(stream, range(after, upto + 1)) == {
+        one.seq: one.at for one in log[max(after, 1) - 1 : upto]
+    }
+    id = draw.choice(every)
+    assert store.about(stream, id) == [one for one in log if one.id == id and one.kind != "Arrived"]
+    assert store.beside(stream) == [one for one in log if one.kind == "Skipped"]
 
 
 @store_check

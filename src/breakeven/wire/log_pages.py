@@ -29,7 +29,7 @@ class EntryPage(Struct, frozen=True):
     as_of: int
 
 
-class EntryQuery(Struct, frozen=True, rename={"since": "from", "until": "to"}):
+class EntryQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"since": "from", "until": "to"}):
     """Which entries: behind number `after`, of a kind, by somebody, from a time to a time.
 
     `limit` is for JSON, which comes in pages; JSON lines and CSV come whole unless it is given. `format` says

@@ -53,7 +53,7 @@ class RequestPage(Struct, frozen=True):
     as_of: int
 
 
-class RequestQuery(Struct, frozen=True):
+class RequestQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which open requests to show; `labeller` keeps those that this labeller may answer.
 
     `lease` keeps those that nobody holds ("free"), that somebody holds ("held"), or that the caller does.
@@ -154,7 +154,7 @@ class LabelLine(Struct, frozen=True, forbid_unknown_fields=True):
     labeller: str | None = None
 
 
-class LabelsQuery(Struct, frozen=True):
+class LabelsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """With `preview` nothing is told: the answer says what would happen."""
 
     preview: bool = False

@@ -175,7 +175,7 @@ class StreamAnswer(Struct, frozen=True):
     entries: int
 
 
-class DeleteQuery(Struct, frozen=True):
+class DeleteQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """With `erase` the stream is removed with all that is in it; else it is closed, and stays readable."""
 
     erase: bool = False
@@ -234,7 +234,7 @@ class TrailAnswer(Struct, frozen=True):
     next: int | None
 
 
-class TrailQuery(Struct, frozen=True):
+class TrailQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Changes behind a number, at most so many."""
 
     after: int = 0

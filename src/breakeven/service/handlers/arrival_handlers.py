@@ -235,13 +235,14 @@ def _too_many(what: str, came: int) -> TooLarge:
 async def arrival(call: Call) -> ArrivalAnswer:
     """An arrival, its decision, and all that came of it."""
     live, id = call.live, call.id
-    standing, as_of = await live.look("standing", lambda now: standing_of(now.learner, id))
+    (standing, columns), as_of = await live.look(
+        "standing", lambda now: (standing_of(now.learner, id), now.columns)
+    )
     entry, about = await asyncio.to_thread(_in_store, live, id)
     event = None if entry is None else event_of(entry)
     if entry is None or not isinstance(event, Arrived):
         raise UnknownId(f"id: expected one that has arrived in {live.name!r}, got {id!r}")
     came = [_past(one) for one in about]
-    columns = live.ready.columns
     return ArrivalAnswer(
         row_of(columns, event.x),
         time_of(entry.at),

@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct
 
 from breakeven.errors import BreakevenError, expect
 from breakeven.folding import erase as erase_ids
+from breakeven.folding import nowhere
 from breakeven.learner.summary import Summary
 from breakeven.rows import Columns
 from breakeven.rules import rule_of
@@ -207,13 +208,24 @@ async def erase(call: Call) -> ErasedAnswer:
     if not ids:
         expect.refuse("ids", "one at least", "none", described=True)
     if live.stored.closed is None:
-        assert live.ready is not None
+        earlier, _ = await live.look("earlier", lambda now: now.learner.state.earlier)
+        if not earlier:
+            await asyncio.to_thread(_check_known, live, ids)
 
     def work() -> int:
         done = erase_ids(live.store, *ids, by=by, stream=live.name, at=live.clock.now())
         return sum(one.entries for one in done)
 
     return ErasedAnswer(await live.alone(work))
+
+
+def _check_known(live: LiveStream, ids: list[str]) -> None:
+    """Raise where an id is nowhere, before the stream is read anew; for a stream that began with nothing."""
+    store, number = live.store, live.number
+    arrived = store.find_many(number, ids)
+    for id in ids:
+        if id not in arrived and not live.is_erased(id) and not store.about(number, id):
+            raise nowhere(id)
 
 
 # -- access --------------------------------------------------------------------------------------------

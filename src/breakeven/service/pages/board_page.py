@@ -18,7 +18,7 @@ from breakeven.service.pages.desk_page import unit_of_label
 from breakeven.service.pages.rendering import Page, Visit, shown_amount
 from breakeven.service.pages.svg_charts import LiveChart, Series, live_chart
 from breakeven.store import Store
-from breakeven.values import Arrived, Reopened, Told, Withdrawn
+from breakeven.values import Arrived, AuditReport, Reopened, Told, Withdrawn
 
 LAST_ENTRIES = 20_000
 LONGEST_RATE = 100  # arrivals that a rate is counted over
@@ -147,6 +147,7 @@ async def _values(visit: Visit) -> dict[str, Any]:
     values = {
         "ledger": ledger,
         "audit": ledger.audit,
+        "error_known": ledger.audit is not None and has_errors(ledger.audit),
         "standing": ledger.standing,
         "spend": ledger.label_spend,
         "everyone": seen.everyone,
@@ -170,6 +171,12 @@ async def _values(visit: Visit) -> dict[str, Any]:
         "share": share,
         "state": live.state,
     }
+
+
+def has_errors(audit: AuditReport) -> bool:
+    """Whether an estimate rests on a label; without one it is 0, which says nothing."""
+    every_label_came = audit.audited > 0 and not audit.awaited and not audit.missing
+    return every_label_came or audit.absolute.estimate not in (None, 0.0)
 
 
 def pace_of(count: int, seconds: float) -> str:

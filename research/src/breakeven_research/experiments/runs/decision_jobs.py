@@ -17,6 +17,7 @@ from breakeven.beliefs.belief import ENOUGH_TO_FIT
 from breakeven.learner import Learner
 from breakeven.rules import Always, RandomSelect, Rule, Threshold
 from breakeven.values import Verdict, View
+from breakeven_research.experiments.runs.blind_stopping import scaleless_run, sizeless_run
 from breakeven_research.experiments.runs.decision_streams import STREAMS, arrivals, label_cost
 from breakeven_research.experiments.runs.published_rules import Market, Selective, ensemble_run
 from breakeven_research.experiments.runs.rivals import ALL, decided, extremes, first_labels, numbers, score
@@ -34,7 +35,9 @@ LEARNERS: tuple[LearnerName, ...] = (DEFAULT, FITTED)
 OWN, EQUAL_MONEY = "own", "random, equal money"
 COMMIT, RANDOM, PAPER, MARKET, SELECTIVE = "same belief", "random", "paper's rule", "market", "selective"
 ENSEMBLE, SPREAD = "ensemble", "sd"
-STOPPING, UNSIZED = "optimal stopping", "optimal stopping, size unknown"
+STOPPING, UNSIZED = "optimal stopping", "optimal stopping, size unknown until the first"
+SIZELESS, SCALELESS = "optimal stopping, size unknown", "optimal stopping, scale unknown"
+DEAR = 30.0  # standard deviations: from there on the first labels decide
 
 FIRST_OF_PAPER = 5  # labels for each input, before the paper's rule begins
 MOST_COMMITTED = 320  # labels after which the same belief commits, at most: fits to more take too long
@@ -184,7 +187,7 @@ class RivalsJob(StreamJob, frozen=True):
 
 
 class StoppingJob(StreamJob, frozen=True):
-    """The optimal stopping rule without inputs, at one price, where most labels are zero.
+    """The optimal stopping rule without inputs, at one price, where most labels are zero or labels are dear.
 
     >>> StoppingJob("yes-0.1", 0, None, price=1.0).title
     'Optimal stopping'
@@ -194,22 +197,24 @@ class StoppingJob(StreamJob, frozen=True):
 
     @property
     def title(self) -> str:
-        """All groups together: they take no time."""
+        """All groups together: they take little time."""
         return "Optimal stopping"
 
     @property
     def code(self) -> tuple[str, ...]:
-        """The rule itself, and the sizes that are taken to be possible."""
-        sizes = "breakeven/beliefs/averaged/common_label.py"
-        return (*STREAM_CODE, sizes, "breakeven_research/experiments/runs/stopping.py")
+        """The rules themselves, and the sizes that are taken to be possible."""
+        sizes, runs = "breakeven/beliefs/averaged/common_label.py", "breakeven_research/experiments/runs"
+        return (*STREAM_CODE, sizes, f"{runs}/stopping.py", f"{runs}/blind_stopping.py")
 
     def run(self) -> dict[str, Curve]:
-        """Its curve and, where labels are numbers, that of the rule which does not know how large."""
+        """Its curve and, where labels are numbers, those of rules which do not know how large these are."""
         cases, stream = self.cases, STREAMS[self.stream]
-        assert stream.exceptions is not None
-        known = cases.labels, label_cost(self.stream, self.price, cases), stream.exceptions
+        at = cases.labels, label_cost(self.stream, self.price, cases)
+        if stream.exceptions is None:
+            return {SCALELESS: scaleless_run(*at)}
+        known = *at, stream.exceptions
         told = {STOPPING: stopping_run(*known)}
-        return told if stream.yes_no else {**told, UNSIZED: unsized_run(*known)}
+        return told if stream.yes_no else told | {UNSIZED: unsized_run(*known), SIZELESS: sizeless_run(*at)}
 
 
 class LearnerJob(StreamJob, frozen=True):
@@ -360,8 +365,8 @@ def decision_jobs(names: list[str], rounds: int | None = None, seeds: int | None
         for seed in range(stream.seeds if seeds is None else min(seeds, stream.seeds)):
             at = (name, seed, rounds)
             found.append(RivalsJob(*at))
-            if stream.exceptions is not None:
-                found += [StoppingJob(*at, price) for price in stream.prices]
+            dear = [price for price in stream.prices if stream.exceptions is not None or price >= DEAR]
+            found += [StoppingJob(*at, price) for price in dear]
             found += [DecisionJob(*at, learner, price) for learner in LEARNERS for price in stream.prices]
             if not stream.alone:
                 found += [BeliefJob(*at, learner, kind) for learner in LEARNERS for kind in KINDS]
