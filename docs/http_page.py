@@ -8,7 +8,7 @@ import msgspec
 
 from breakeven.errors.statuses import ENDINGS
 from breakeven.service.calls import Raw
-from breakeven.service.openapi import document, schema_words
+from breakeven.service.openapi import document, schema_words, statuses_of
 from breakeven.service.routes import SERVICE_ROUTES, ServiceRoute
 
 HERE = Path(__file__).parent
@@ -81,9 +81,8 @@ def _route(route: ServiceRoute) -> str:
     answer = "nothing" if route.success == 204 else "bytes" if route.answer is None else _name(route.answer)
     more = "" if len(route.gives) == 1 else f", as {_kinds(route.gives)}"
     lines.append(f"- answer: {route.success}, {answer}{more}")
-    always = (400, 401, 403, 503) if route.roles else (503,)
-    refused = sorted({one for one in (*route.statuses, *always) if one >= 400})
-    lines.append(f"- refused with: {', '.join(map(str, refused))}")
+    refused = [str(one) for one in statuses_of(route) if one >= 400]
+    lines.append(f"- refused with: {', '.join(refused)}")
     return "\n".join(lines) + "\n"
 
 

@@ -1,11 +1,13 @@
 """What the board draws: read from the end of the log, and true to where the stream stands."""
 
+import re
+
 import pytest
 
 from breakeven.service.pages import board_page
 from breakeven.service.pages.board_page import StreamSeries, course_of, rate_of
 from breakeven.store import StoreFailed
-from tests.service.samples import ALL_WANTED
+from tests.service.samples import ALL_WANTED, TYPES
 
 
 @pytest.fixture
@@ -55,6 +57,33 @@ def test_the_course_of_a_whole_log_begins_at_nothing(busy):
     assert (found.spend[-1], found.everyone[-1], found.open[-1]) == (52.0, 60.0, 16)
     assert found.at == sorted(found.at)
     assert max(found.spend) == 60.0
+
+
+def test_labels_that_nobody_asked_for_and_labels_taken_out_close_no_request(served):
+    served("PUT", "", TYPES | {"rule": {"kind": "Never"}}, status=201)
+    for id in "abcd":
+        served("POST", "arrivals", {"row": "flu", "id": id, "force": id in "ab"})
+    for id in "abc":
+        served("POST", f"requests/{id}/label", {"y": 38.0})
+    for id in "bc":
+        served("POST", f"requests/{id}/withdraw")
+    series = StreamSeries(served.store, served.live().number)
+    series.read(served.live().written)
+    assert course(served, series).open == [1, 2, 2, 2, 1, 0, 0, 0, 0, 0]
+
+
+def test_a_chart_has_room_for_large_numbers_and_is_not_there_without_any(served):
+    served("PUT", "", ALL_WANTED | {"label_cost": 1_234_567.0}, status=201)
+    for i in range(3):
+        served("POST", "arrivals", {"row": f"new {i}", "id": str(i)})
+    series = StreamSeries(served.store, served.live().number)
+    series.read(served.live().written)
+    values = {"spend": 3_703_701.0, "everyone": 3_703_701.0, "open": 3, "currency": "HUF", "unit": ""}
+    charts = board_page._charts(values, series, served.clock.now())
+    assert [one.name for one in charts] == ["spend", "open", "rate"]  # what is uncertain without end is not
+    places = re.findall(r'x="([\d.]+)" y="[\d.]+" text-anchor="end">([\d,]+)<', charts[0].svg)
+    assert "4,000,000" in dict(map(reversed, places))
+    assert all(float(place) > 7.0 * len(number) for place, number in places)
 
 
 def test_the_end_of_a_log_is_enough_and_is_read_on(busy, monkeypatch):

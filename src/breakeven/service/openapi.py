@@ -105,12 +105,17 @@ def _responses(route: ServiceRoute, found: dict[str, Any]) -> dict[str, Any]:
         done["content"] = {media: {"schema": {"type": "string", "format": "binary"}} for media in route.gives}
     responses = {str(route.success): done}
     problem = {PROBLEM_MEDIA: {"schema": found[str(Problem)]}}
-    for status in sorted({*route.statuses, *ANY_CALL, *(ANY_GUARDED if route.roles else ())}):
+    for status in statuses_of(route):
         if status < 300:
             responses[str(status)] = done
         else:
             responses[str(status)] = {"description": title_of(status), "content": problem}
     return responses
+
+
+def statuses_of(route: ServiceRoute) -> list[int]:
+    """What a route may be answered with beside its success."""
+    return sorted({*route.statuses, *ANY_CALL, *(ANY_GUARDED if route.roles else ())})
 
 
 def title_of(status: int) -> str:

@@ -37,7 +37,7 @@ from breakeven.errors.expect import Array
 
 PLAIN, TAMED = 0, 1  # the two targets
 BEYOND = 1.0  # how far tamed targets are believed beyond those seen: e times as far out, in label units
-TAMED_FROM = 8  # labels below which their tails cannot be seen
+TAMED_FROM = 5  # labels: fewer do not tell an outlier from the others
 FEWEST_DEGREES = 2.0  # a Student t of fewer has no expected error to speak of
 LUCK = 2.0  # errors of a constant that are added to those of every member
 TEMPER = 0.4  # of the exponent of a mean error in a weight: left-out errors are not independent

@@ -45,6 +45,7 @@ class StreamSeries:
         self._store, self._stream = store, stream
         self.steps: deque[SeriesStep] = deque(maxlen=LAST_ENTRIES)
         self._costs: dict[str, float] = {}  # of the last labels that were asked for
+        self._closed: dict[str, None] = {}  # ids of the last arrivals whose label is not awaited
         self.upto: int | None = None
 
     def read(self, upto: int) -> None:
@@ -52,6 +53,7 @@ class StreamSeries:
         if self.upto is None or upto < self.upto:
             self.steps.clear()
             self._costs.clear()
+            self._closed.clear()
             self.upto = max(upto - LAST_ENTRIES, 0)
         for entry in self._store.entries(self._stream, self.upto, upto):
             if entry.kind in EVENT_KINDS:
@@ -65,6 +67,7 @@ class StreamSeries:
         if isinstance(event, Arrived):
             one = event.decision
             if not one.wants_label:
+                self._close(one.id)
                 return SeriesStep(
                     at, 0.0, one.cost, 0, False, one.uncertainty, one.threshold, one.worth, one.cost
                 )
@@ -75,13 +78,23 @@ class StreamSeries:
                 at, one.cost, one.cost, 1, True, one.uncertainty, one.threshold, one.worth, one.cost
             )
         if isinstance(event, Told):
-            return SeriesStep(at, 0.0, 0.0, -1)
+            return SeriesStep(at, 0.0, 0.0, -self._close(event.id))
         if isinstance(event, Reopened):
+            self._closed.pop(event.id, None)
             return SeriesStep(at, 0.0, 0.0, 1)
         if isinstance(event, Withdrawn):
             cost = 0.0 if event.charged else self._costs.pop(event.id, 0.0)
-            return SeriesStep(at, -cost, 0.0, -1)
+            return SeriesStep(at, -cost, 0.0, -self._close(event.id))
         return None
+
+    def _close(self, id: str) -> int:
+        """A label is not awaited; 1 where it was, as far as is known, else 0."""
+        if id in self._closed:
+            return 0
+        self._closed[id] = None
+        if len(self._closed) > LAST_ENTRIES:
+            del self._closed[next(iter(self._closed))]
+        return 1
 
 
 class Course(Struct, frozen=True):
@@ -208,7 +221,7 @@ def _charts(values: dict[str, Any], series: StreamSeries, now: float) -> list[Li
     course = course_of(steps, values["spend"], values["everyone"], values["open"], now)
     rate_at, rate = rate_of(steps)
     count = list(map(float, course.open))
-    return [
+    charts = [
         live_chart(
             "spend",
             "Spend beside labelling everyone",
@@ -222,6 +235,7 @@ def _charts(values: dict[str, Any], series: StreamSeries, now: float) -> list[Li
         live_chart("open", "Open requests", "", [Series("open", course.at, count, "ours", "steps")]),
         live_chart("rate", "Arrivals whose label is wanted", "%", [Series("share", rate_at, rate, "ours")]),
     ]
+    return [one for one in charts if one.svg]  # where every number is infinite there is nothing to draw
 
 
 def _reasons(values: dict[str, Any], arrivals: list[SeriesStep]) -> LiveChart:

@@ -15,7 +15,8 @@ from msgspec import Struct
 from breakeven.service.pages.rendering import moment, shown_amount
 
 WIDE, HIGH = 460.0, 240.0
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 12.0, 12.0, 30.0
+LEFT, RIGHT, TOP, BOTTOM = 52.0, 12.0, 12.0, 30.0  # at the left, for a few digits at least
+A_SIGN = 8.5  # wide, of those beside a line, where they are largest
 TICKS, DRAWN_POINTS, MOST_ROWS = 4, 240, 30
 ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 TWO_DAYS, TEN_MINUTES = 172_800.0, 600.0  # from which on times are written with days, and without seconds
@@ -63,14 +64,19 @@ def live_chart(
     low, high = (min(0.0, *values) if from_zero else min(values)), max(values)
     ticks = _ticks(low, high if high > low else low + 1.0)
     low, high = min(low, ticks[0]), max(high, ticks[-1])
+    left = max(LEFT, 12.0 + A_SIGN * max(len(shown_amount(one)) for one in ticks))
 
     def x(at: float) -> float:
-        return LEFT + (at - early) / (late - early) * (WIDE - LEFT - RIGHT)
+        return left + (at - early) / (late - early) * (WIDE - left - RIGHT)
 
     def y(value: float) -> float:
         return HIGH - BOTTOM - (value - low) / (high - low) * (HIGH - TOP - BOTTOM)
 
-    parts = [*_value_ticks(ticks, y), *_time_ticks(early, late, x), *(_drawn(one, x, y) for one in series)]
+    parts = [
+        *_value_ticks(ticks, left, y),
+        *_time_ticks(early, late, x),
+        *(_drawn(one, x, y) for one in series),
+    ]
     words = f"{title}: " + ", ".join(
         f"{one.name} {shown_amount(one.values[-1], unit)}" for one in series if one.values
     )
@@ -129,12 +135,12 @@ def _ticks(low: float, high: float) -> list[float]:
     return [one * step for one in range(floor(low / step), ceil(high / step - 1e-9) + 1)]
 
 
-def _value_ticks(ticks: list[float], y: Placed) -> list[Markup]:
+def _value_ticks(ticks: list[float], left: float, y: Placed) -> list[Markup]:
     """Lines across the chart, and what each is worth."""
     line = Markup('<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>')
     words = Markup('<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>')
-    lines = [line.format(LEFT, WIDE - RIGHT, _place(y(one)), _place(y(one))) for one in ticks]
-    return lines + [words.format(LEFT - 6, _place(y(one) + 4), shown_amount(one)) for one in ticks]
+    lines = [line.format(_place(left), WIDE - RIGHT, _place(y(one)), _place(y(one))) for one in ticks]
+    return lines + [words.format(_place(left - 6), _place(y(one) + 4), shown_amount(one)) for one in ticks]
 
 
 def _time_ticks(early: float, late: float, x: Placed) -> list[Markup]:
