@@ -78,32 +78,76 @@ def test_what_happens_in_one_turn_is_written_and_answered_together(way, hand):
     asyncio.run(work())
 
 
-def test_where_several_came_together_the_next_are_waited_for_while_each_turn_brings_some(
-    way, hand, monkeypatch
-):
-    monkeypatch.setattr(to_disk, "LONG_ENOUGH", 3600.0)
+async def some_turns():
+    """Let the loop turn so often that whatever is not held back has left."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def test_what_comes_is_held_back_until_as_many_have_called_as_waited_last_time(way, hand, monkeypatch):
+    monkeypatch.setattr(to_disk, "STILL", 3600.0)
 
     async def work():
         waits = [way.add(entries(1)), way.add(entries(2))]
         await hand.called(1)
-        for seq in range(3, 10):
-            waits.append(way.add(entries(seq)))
-            await asyncio.sleep(0)
-            assert len(hand.calls) == 1
-        await hand.called(2)
-        assert hand.calls[1][1][0].ids == [f"a{seq}" for seq in range(3, 10)]
-        waits += [way.add(entries(seq)) for seq in range(10, 10 + to_disk.ENOUGH)]
-        await asyncio.sleep(0)
-        assert len(hand.calls) == 3
-        for call in hand.calls:
-            call[-1](None)
-        await asyncio.gather(*waits)
-        monkeypatch.setattr(to_disk, "LONG_ENOUGH", 0.0)
-        waits = [way.add(entries(way.seq + 1))]
-        await asyncio.sleep(0)
-        assert len(hand.calls) == 4
+        waits.append(way.add(entries(3)))
+        await some_turns()
+        assert hand.seqs == [[1, 2]]
+        waits.append(way.add(entries(4)))
+        await hand.called(2)  # now four wait, two and two
+        hand.calls[0][-1](None)
         hand.answer()
-        await waits[0]
+        waits += [way.add(entries(seq)) for seq in (5, 6, 7)]
+        await some_turns()
+        assert hand.seqs == [[1, 2], [3, 4]]
+        waits += [way.add(entries(seq)) for seq in (8, 9)]
+        await hand.called(3)
+        assert hand.calls[2][1][0].ids == [f"a{seq}" for seq in range(5, 10)]
+        hand.answer()
+        await asyncio.gather(*waits)
+
+    asyncio.run(work())
+
+
+def test_where_very_many_called_enough_of_them_are_not_held_back(way, hand, monkeypatch):
+    monkeypatch.setattr(to_disk, "STILL", 3600.0)
+    many, enough = 3 * to_disk.ENOUGH, to_disk.ENOUGH
+
+    async def work():
+        waits = [way.add(entries(seq)) for seq in range(1, many + 1)]
+        await hand.called(1)
+        hand.answer()
+        waits += [way.add(entries(seq)) for seq in range(many + 1, many + enough)]
+        await some_turns()
+        assert len(hand.calls) == 1
+        waits.append(way.add(entries(many + enough)))
+        await hand.called(2)
+        assert hand.calls[1][1][0].last == many + enough
+        hand.answer()
+        await asyncio.gather(*waits)
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize(("still", "long_enough"), [(0.0, 3600.0), (0.0, 0.0)], ids=["no more", "too long"])
+def test_what_is_held_back_leaves_where_no_more_comes_and_after_a_while(
+    way, hand, still, long_enough, monkeypatch
+):
+    monkeypatch.setattr(to_disk, "STILL", still)
+    monkeypatch.setattr(to_disk, "LONG_ENOUGH", long_enough)
+
+    async def work():
+        waits = [way.add(entries(seq)) for seq in (1, 2, 3)]
+        await hand.called(1)
+        hand.answer()
+        waits.append(way.add(entries(4)))
+        await hand.called(2)
+        hand.answer()
+        waits.append(way.add(entries(5)))  # who came alone is followed by one alone
+        await asyncio.sleep(0)
+        assert hand.seqs[1:] == [[4], [5]]
+        hand.answer()
+        await asyncio.gather(*waits)
 
     asyncio.run(work())
 

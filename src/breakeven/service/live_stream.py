@@ -352,7 +352,8 @@ class LiveStream:
     def _one_by_one(self, folded: Folded, by: str, at: float) -> list[Appended]:
         """What happened, each an entry of its own."""
         seq, stream = self.seq, self.number
-        entries, seen, encode = list[Appended](), self.seen.add, EVENT_WRITER.encode
+        entries: list[Appended] = []
+        seen, encode = self.seen.add, EVENT_WRITER.encode
         for event in folded.fresh:
             seq += 1
             if type(event) is Arrived:  # most of them are

@@ -54,16 +54,14 @@ class SeenIds:
         """Those of many ids that may have come."""
         if not self.complete:
             return ids
-        first, second = _numbers(ids)
-        maybe = np.zeros(len(ids), dtype=bool)
-        for content in self._filters:
-            bits, hits = np.frombuffer(content, dtype=np.uint8), np.ones(len(ids), dtype=bool)
-            for probe in range(3):
-                places = (first + probe * second) % (len(bits) * 8)
-                hits &= (bits[places >> 3] >> (places & 7) & 1).astype(bool)
-            maybe |= hits
+        first, _ = _numbers(ids)
+        maybe = np.zeros(len(ids), dtype=np.uint8)
+        for content in self._filters:  # most new ids are told by their first place
+            bits, places = np.frombuffer(content, dtype=np.uint8), first % (len(content) * 8)
+            maybe |= bits[places >> 3] >> (places & 7).astype(np.uint8)
         latest = self._latest
-        return [id for id, hit in zip(ids, maybe.tolist(), strict=True) if hit or id in latest]
+        hits = (maybe & 1).tolist()
+        return [id for id, hit in zip(ids, hits, strict=True) if id in latest or (hit and id in self)]
 
     def add(self, id: str) -> None:
         """An id came."""

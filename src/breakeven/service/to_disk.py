@@ -1,9 +1,10 @@
 """What happened in a stream and is on its way to the disk: who changed something waits until it is there.
 
 What happens in one turn of the event loop goes to the writer together, and is waited for together: many calls
-at once cost the writer one, and the loop one answer. Where several came together before, the next are waited
-for as long as each turn brings some, and no longer: a loop that has nothing else to do gives at once what it
-has. Entries are written in the order of their numbers; so whoever waits for the last of them waits for all.
+at once cost the writer one, and the loop one answer. A commit costs more than all the rest of a call, and
+whoever is answered often calls again at once: so what comes is held back until as many have called as waited
+last time, or none did for a moment. Entries are written in the order of their numbers; so whoever waits for
+the last of them waits for all.
 """
 
 import asyncio
@@ -20,8 +21,8 @@ from breakeven.store import LogBatch, LogEntry, Writer
 from breakeven.store.port import ARRIVAL, Appended
 
 ENOUGH = 32  # callers whose entries are not held back for more
-LONG_ENOUGH = 0.002  # seconds after which entries are not held back, either
-QUIET_TURNS = 2  # of the loop: what one turn reads from a connection is decided on in the next
+STILL = 0.001  # seconds without a further caller, after which entries are not held back
+LONG_ENOUGH = 0.005  # seconds after which they are not, either
 FEWEST_AS_ONE = 4  # arrivals in a row that are written as one
 
 Wait = asyncio.Future[None]
@@ -40,11 +41,13 @@ class ToDisk:
     ) -> None:
         self._writer, self._name, self._seconds, self._failed = writer, name, seconds, failed
         self._ears: list[Ear] = []
-        self._gathered: list[Appended] = []  # in this turn of the loop
+        self._gathered: list[Appended] = []  # and not given to the writer yet
         self._waits: list[Wait] = []  # of those who wait for the last that was given
-        self._several = False  # whether many waited for what was given to the writer last
-        self._turns = self._looked = 0  # without a further caller, and how many there were then
+        self._callers = self._looked = 0  # whose entries were gathered, and how many there were at a look
+        self._under_way = 0  # callers whose entries were given to the writer, which has not answered
+        self._expected = 1  # callers, as many as waited when the writer was given something last
         self._since = 0.0  # when the first of those gathered came
+        self._next_look: asyncio.TimerHandle | None = None
         self._lost: BaseException | None = None  # why it could not be written
         self.seq = self.written = 0  # the last number given, and the last on disk
 
@@ -57,10 +60,14 @@ class ToDisk:
         """Have entries with the next numbers written; wait for what is returned until they are."""
         loop = asyncio.get_running_loop()
         if not self._gathered:
-            self._waits, self._turns, self._looked, self._since = [], 0, 0, perf_counter()
-            loop.call_soon(self._look if self._several else self._send)
+            self._waits, self._callers, self._looked, self._since = [], 0, 0, perf_counter()
+            if self._expected > 1:
+                self._next_look = loop.call_later(STILL, self._look)
         self._gathered += entries
         self.seq = entries[-1].last
+        self._callers += 1
+        if self._callers == min(self._expected, ENOUGH):
+            loop.call_soon(self._send)  # so others of this turn come along
         return self._wait(loop)
 
     def rest(self) -> Wait | None:
@@ -88,26 +95,27 @@ class ToDisk:
         return lambda: self._ears.remove(heard)
 
     def _look(self) -> None:
-        """Once a turn: give the writer what was gathered, if there is enough or no more comes."""
-        callers = len(self._waits)
-        self._turns = self._turns + 1 if callers == self._looked else 0
-        self._looked = callers
-        late = perf_counter() >= self._since + LONG_ENOUGH
-        if callers >= ENOUGH or self._turns >= QUIET_TURNS or late:
-            self._send()
+        """After a moment: give the writer what was gathered, if no more comes."""
+        if self._callers > self._looked and perf_counter() < self._since + LONG_ENOUGH:
+            self._looked = self._callers
+            self._next_look = asyncio.get_running_loop().call_later(STILL, self._look)
         else:
-            asyncio.get_running_loop().call_soon(self._look)
+            self._send()
 
     def _send(self) -> None:
         """Give the writer what was gathered."""
-        gathered, waits = self._gathered, self._waits
-        if not gathered:  # it was dropped
+        if self._next_look is not None:
+            self._next_look.cancel()
+        gathered, waits, callers = self._gathered, self._waits, self._callers
+        if not gathered:  # it was dropped, or given already
             return
-        self._several = len(waits) > 1
+        self._under_way += callers
+        self._expected = self._under_way
         entries = as_one(gathered) if len(gathered) >= FEWEST_AS_ONE else gathered
         self._gathered, last, began = [], entries[-1].last, perf_counter()
 
         def answer(error: BreakevenError | None) -> None:
+            self._under_way -= callers
             if error is not None:
                 self._failed(error)
                 self._refuse(waits, error)
