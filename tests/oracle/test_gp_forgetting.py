@@ -92,6 +92,7 @@ def test_a_very_long_half_life_is_none(rule, half_life):
 
 def test_labels_bought_fall_towards_none_as_half_lives_grow():
     X = stream(200)
-    counts = [sum(labelled(half_life, X)) for half_life in (50.0, 800.0, 1e4, 1e5, None)]
-    assert counts == sorted(counts, reverse=True)
-    assert counts[0] > 2 * counts[-1] >= 2 * counts[-2] - 2
+    *counts, longest, none = [sum(labelled(half_life, X)) for half_life in (50.0, 800.0, 1e4, 1e5, None)]
+    assert [*counts, longest] == sorted([*counts, longest], reverse=True)
+    assert counts[0] > 2 * none
+    assert abs(longest - none) <= 1  # forgetting a tenth of a percent may decide a close call
