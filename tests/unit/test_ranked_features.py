@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from breakeven import Averaged, Learner, Value
-from breakeven.beliefs.averaged.frame import ALIKE, RANKED, Frame, Moments, Ranks, kurtosis
+from breakeven.beliefs.averaged.frame import ALIKE, FARTHEST, RANKED, Frame, Moments, Ranks, kurtosis
 from breakeven.beliefs.averaged.members import Kernels, all_members
 from breakeven.errors import InvalidInput
 
@@ -50,6 +50,51 @@ def test_a_few_arrivals_show_no_tails():
     assert not frame_of(np.append(np.zeros(5), 1.5)[:, None] + 0.1 * RANDOM.random((6, 1))).ranks
 
 
+def test_a_feature_that_never_varied_has_no_ranks():
+    rounding = 1.0 + 1e-15 * np.round(RANDOM.standard_cauchy(COUNT))
+    underflow = 1e-200 * RANDOM.standard_cauchy(COUNT)
+    frame = frame_of(np.column_stack([rounding, underflow, FAR]))
+    assert np.isinf(frame.scale[:2]).all()
+    assert [one.column for one in frame.ranks] == [2]
+
+
+def test_nothing_lies_further_out_than_the_farthest():
+    frame = frame_of(POINTS)
+    placed = frame.place(np.array([[1e99, -1e99, 1e7], [-1e99, 0.0, 0.0]]))
+    assert placed[:, [0, 2]].tolist() == [[FARTHEST, FARTHEST], [-FARTHEST, -FARTHEST]]
+    assert placed[0, 1] == -FARTHEST
+    assert placed[0, -1] > FARTHEST  # time has no end
+
+
+@pytest.mark.parametrize(("far", "seed"), [(1e9, 3), (1e15, 1)])
+@pytest.mark.filterwarnings("error")
+def test_an_arrival_far_beyond_those_ranked_ruins_no_answer(far, seed):
+    random = np.random.default_rng(seed)
+    money = np.exp(random.standard_normal(200))
+    beyond = random.random(200) < 0.03
+    beyond[:50] = False
+    money[beyond] = far * np.exp(0.5 * random.standard_normal(beyond.sum()))
+    points = np.column_stack([money, random.standard_normal(200)])
+    labels = np.log(np.minimum(money, 100.0)) + points[:, 1] + 0.1 * random.standard_normal(200)
+    learner = lived(points, labels)
+    assert learner.belief._frame.ranks
+    assert np.abs([learner.predict(x).mean for x in points]).max() < 20.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_feature_in_other_units_from_now_on_ruins_no_answer():
+    random = np.random.default_rng(0)
+    points = random.standard_normal((60, 2))
+    labels = points.sum(axis=1) + 0.1 * random.standard_normal(60)
+    points[40:, 0] = 1e9 * np.abs(points[40:, 0])
+    learner = Learner(Averaged(2), Value(scored="labels"), label_cost=0.2)
+    for arrival, (x, y) in enumerate(zip(points, labels, strict=True)):
+        decision = learner.decide(x)
+        if decision.wants_label:
+            learner.tell(decision.id, y)
+        assert np.abs([learner.predict(seen).mean for seen in points[:arrival:9]] or [0.0]).max() < 20.0
+
+
 def test_ranks_are_normal_scores_and_go_on_beyond_what_was_seen():
     ranks = Ranks.among(0, FAR)
     scores = ranks.scores_of(np.sort(FAR))
@@ -91,7 +136,7 @@ def test_members_along_ranks_are_those_of_points_that_have_ranks_instead():
 
 def test_an_order_of_magnitude_is_learnt_from_fewer_labels(monkeypatch):
     ranked = lived()
-    monkeypatch.setattr(Moments, "_ranks", lambda self, sample: ())
+    monkeypatch.setattr(Moments, "_ranks", lambda self, *_: ())
     plain = lived()
     assert ranked.ledger.labels < 0.8 * plain.ledger.labels
     assert mean_error(ranked) < mean_error(plain)

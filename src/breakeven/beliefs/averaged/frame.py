@@ -3,7 +3,8 @@
 Every feature is taken by its mean and spread over the arrivals seen. The last number of a point is time, the
 number of its arrival. Of a feature some of whose values lie far out (money, counts, durations) nobody knows
 whether it acts by its size or by its order of magnitude, so it is measured by its ranks as well: these stand
-behind the features, before time, and each row of axes goes along the one or the other.
+behind the features, before time, and each row of axes goes along the one or the other. Neither is placed
+further out than the farthest, whatever comes after a fit.
 """
 
 from math import inf, sqrt
@@ -18,6 +19,7 @@ ALIKE, SHAPED, MOVING, RANKED = range(4)  # axes: alike; fitted; fitted with tim
 USUAL_KURTOSIS, CHANCE = 3.0, 3.0  # of a normal, and so many standard errors of it
 FEWEST_KNOTS, KNOTS = 3, 25  # values at which the ranks of a feature are kept
 LEAST_STEP = 1e-9  # between two of these, of all that lies between the first and the last
+FARTHEST = 1e3  # spreads from the centre: what lies further out would drown all else in rounding
 
 
 class Ranks(NamedTuple):
@@ -50,10 +52,11 @@ class Ranks(NamedTuple):
     def scores_of(self, x: Array) -> Array:
         """The scores of these values."""
         v, z = self.values, self.scores
-        least = LEAST_STEP * (v[-1] - v[0])
+        least = max(LEAST_STEP * (v[-1] - v[0]), 1e-300)
         first, last = (z[1] - z[0]) / max(v[1] - v[0], least), (z[-1] - z[-2]) / max(v[-1] - v[-2], least)
         below, above = np.minimum(x - v[0], 0.0), np.maximum(x - v[-1], 0.0)
-        scores: Array = np.interp(x, v, z) + first * below + last * above
+        with np.errstate(over="ignore"):
+            scores: Array = np.interp(x, v, z) + first * below + last * above
         return scores
 
     def plain(self) -> list[Any]:
@@ -97,12 +100,15 @@ class Frame(NamedTuple):
         return np.concatenate([self.variation[:-1], np.ones(len(self.ranks)), self.variation[-1:]])
 
     def place(self, X: Array) -> Array:
-        """Points in this frame: features, ranks and time."""
+        """Points in this frame: features and ranks, none of them further out than the farthest, and time."""
         placed: Array = (X - self.centre) / self.scale
-        if not self.ranks:
-            return placed
-        ranked = [one.scores_of(X[..., one.column])[..., None] for one in self.ranks]
-        return np.concatenate([placed[..., :-1], *ranked, placed[..., -1:]], axis=-1)
+        if self.ranks:
+            ranked = [one.scores_of(X[..., one.column])[..., None] for one in self.ranks]
+            placed = np.concatenate([placed[..., :-1], *ranked, placed[..., -1:]], axis=-1)
+        bounded = placed[..., :-1]
+        np.minimum(bounded, FARTHEST, out=bounded)
+        np.maximum(bounded, -FARTHEST, out=bounded)
+        return placed
 
     def seen(self, placed: Array, *, ranked: bool) -> Array:
         """Placed points as features and time alone; `ranked`, with ranks in place of what they rank."""
@@ -203,17 +209,14 @@ class Moments:
             np.append(scale, spread),
             np.append(variation, 1.0),
             np.append(np.ones(len(std)), inf)[None],
-            ranks=() if sample is None else self._ranks(sample),
+            ranks=() if sample is None else self._ranks(sample, varies & ~self.truths),
         )
 
-    def _ranks(self, sample: Array) -> tuple[Ranks, ...]:
-        """Those of the features that lie further out than a normal does by chance."""
+    def _ranks(self, sample: Array, among: Array) -> tuple[Ranks, ...]:
+        """Those of the features among these that lie further out than a normal does by chance."""
         farthest = USUAL_KURTOSIS + CHANCE * sqrt(24.0 / max(len(sample), 1))  # 24/n: the variance of it
-        far = [
-            column
-            for column in np.flatnonzero(~self.truths).tolist()
-            if kurtosis(sample[:, column]) > farthest
-        ]
+        columns = np.flatnonzero(among).tolist()
+        far = [column for column in columns if kurtosis(sample[:, column]) > farthest]
         ranks = (Ranks.among(column, sample[:, column]) for column in far)
         return tuple(one for one in ranks if len(one.values) >= FEWEST_KNOTS)
 
