@@ -209,13 +209,12 @@ class Moments:
             np.append(scale, spread),
             np.append(variation, 1.0),
             np.append(np.ones(len(std)), inf)[None],
-            ranks=() if sample is None else self._ranks(sample, varies & ~self.truths),
+            ranks=() if sample is None else self._ranks(sample, np.flatnonzero(varies & ~self.truths).tolist()),
         )
 
-    def _ranks(self, sample: Array, among: Array) -> tuple[Ranks, ...]:
-        """Those of the features among these that lie further out than a normal does by chance."""
+    def _ranks(self, sample: Array, columns: list[int]) -> tuple[Ranks, ...]:
+        """Those of the features in these columns that lie further out than a normal does by chance."""
         farthest = USUAL_KURTOSIS + CHANCE * sqrt(24.0 / max(len(sample), 1))  # 24/n: the variance of it
-        columns = np.flatnonzero(among).tolist()
         far = [column for column in columns if kurtosis(sample[:, column]) > farthest]
         ranks = (Ranks.among(column, sample[:, column]) for column in far)
         return tuple(one for one in ranks if len(one.values) >= FEWEST_KNOTS)
