@@ -203,13 +203,14 @@ class Moments:
         varies &= std > 0.0
         scale = np.where(varies, np.where(self.truths, 1.0, std), np.inf)
         variation = np.where(varies, variance / np.where(varies, scale, 1.0) ** 2, 0.0)
+        sized = np.flatnonzero(varies & ~self.truths).tolist()
         middle, spread = max(clock - 1, 0) / 2.0, max(clock, 1) / sqrt(12.0)  # of the numbers of arrivals
         return Frame(
             np.append(self.mean, middle),
             np.append(scale, spread),
             np.append(variation, 1.0),
             np.append(np.ones(len(std)), inf)[None],
-            ranks=() if sample is None else self._ranks(sample, np.flatnonzero(varies & ~self.truths).tolist()),
+            ranks=() if sample is None else self._ranks(sample, sized),
         )
 
     def _ranks(self, sample: Array, columns: list[int]) -> tuple[Ranks, ...]:
