@@ -95,6 +95,16 @@ def test_a_feature_in_other_units_from_now_on_ruins_no_answer():
         assert np.abs([learner.predict(seen).mean for seen in points[:arrival:9]] or [0.0]).max() < 20.0
 
 
+@pytest.mark.filterwarnings("error")
+def test_exceptions_are_told_far_outside():
+    labels = np.where(LABELS > np.quantile(LABELS, 0.7), 5.0 * LABELS, 0.0)
+    learner = Learner(Averaged(2), Value(scored="labels"), label_cost=0.2)
+    for x, y in zip(POINTS[:60], labels[:60], strict=True):
+        learner.tell(learner.decide(x, force=True).id, y)
+    answers = [learner.predict([far, far]) for far in (-1e99, -1e6, 1e6, 1e99)]
+    assert np.isfinite([one.mean for one in answers]).all()
+
+
 def test_ranks_are_normal_scores_and_go_on_beyond_what_was_seen():
     ranks = Ranks.among(0, FAR)
     scores = ranks.scores_of(np.sort(FAR))

@@ -73,7 +73,7 @@ class Odds:
         f = np.zeros(K.shape[:2])
         eye = np.eye(len(y))
         for _ in range(MOST_STEPS):
-            p = 1.0 / (1.0 + np.exp(-f))
+            p = _share(f)
             W = counts * p * (1.0 - p)
             root = np.sqrt(np.maximum(W, 1e-12))
             B = eye + root[:, :, None] * K * root[:, None, :]
@@ -84,7 +84,7 @@ class Odds:
             f = f + np.clip(step, -4.0, 4.0)
             if np.abs(step).max() < NO_STEP:
                 break
-        p = 1.0 / (1.0 + np.exp(-f))
+        p = _share(f)
         root = np.sqrt(np.maximum(counts * p * (1.0 - p), 1e-12))
         B = eye + root[:, :, None] * K * root[:, None, :]
         self._pull: Array = counts * (y - p)
@@ -99,7 +99,7 @@ class Odds:
         shrunk = _shrunk(look)
         weights = counts / counts.sum()
         for _ in range(MOST_STEPS):
-            shares = 1.0 / (1.0 + np.exp(-(shrunk + shift)))
+            shares = _share(shrunk + shift)
             expected = np.clip(shares @ weights, 1e-12, 1.0 - 1e-12)
             step = _odds(self.constant) - np.log(expected / (1.0 - expected))
             shift = shift + step[:, None]
@@ -115,13 +115,13 @@ class Odds:
         own = self._scale[:, None] * self.kernels.own(places) + CONSTANT_VARIANCE
         variance = np.maximum(own - np.einsum("mri,mri->mr", k, reached), 1e-9 * own)
         mean = np.einsum("mri,mi->mr", k, self._pull)
-        p = 1.0 / (1.0 + np.exp(self._thinned - mean))
+        p = _share(mean - self._thinned)
         told = (1.0 / variance - 1.0 / own) / np.maximum(p * (1.0 - p), 1e-12)
         return OddsLook(places, k, reached, mean, variance, np.clip(told, 0.0, sum(self.told)))
 
     def shares(self, look: OddsLook) -> Array:
         """The probability of a yes, for members and points; that of the constant is exact."""
-        shares: Array = 1.0 / (1.0 + np.exp(-(_shrunk(look) + self._shift)))
+        shares = _share(_shrunk(look) + self._shift)
         shares[0] = self.constant
         return shares
 
@@ -175,6 +175,13 @@ def _yes_and_no(y: Array, weights: Array) -> tuple[float, float]:
 def _thinned(used: float, told: float) -> float:
     """By how much log odds are off where so many labels of one kind stand for all that were told."""
     return log(told / used) if used > 0.0 else 0.0
+
+
+def _share(odds: Array) -> Array:
+    """The probabilities of these log odds."""
+    with np.errstate(over="ignore"):  # far outside it is 0
+        share: Array = 1.0 / (1.0 + np.exp(-odds))
+    return share
 
 
 def _odds(share: float) -> float:
