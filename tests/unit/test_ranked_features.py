@@ -97,7 +97,7 @@ def test_a_feature_in_other_units_from_now_on_ruins_no_answer():
 
 @pytest.mark.filterwarnings("error")
 def test_exceptions_are_told_far_outside():
-    labels = np.where(LABELS > np.quantile(LABELS, 0.7), 5.0 * LABELS, 0.0)
+    labels = np.where(np.quantile(LABELS, 0.7) < LABELS, 5.0 * LABELS, 0.0)
     learner = Learner(Averaged(2), Value(scored="labels"), label_cost=0.2)
     for x, y in zip(POINTS[:60], labels[:60], strict=True):
         learner.tell(learner.decide(x, force=True).id, y)
@@ -175,11 +175,21 @@ def test_what_is_listened_to_is_told_by_feature():
         [[0, [0.0, 2.0, 1.0], [-1.0, 0.0, 1.0]]],
         [[0, [0.0, 1.0, inf], [-1.0, 0.0, 1.0]]],
         [[0, [0.0, 1.0, 2.0]]],
+        [[0, [-1e308, 0.0, 1e308], [-1.0, 0.0, 1.0]]],
+        [[0, [[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]], [[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]]]],
     ],
-    ids=["of no feature", "of two values", "out of order", "endless", "without scores"],
+    ids=["of no feature", "of two values", "out of order", "endless", "without scores", "too far", "nested"],
 )
 def test_ranks_that_no_fit_finds_are_refused(ranks):
     belief = lived().belief
     found = belief.fit(belief.fit_job(), np.random.default_rng(0))
     with pytest.raises(InvalidInput, match="what a fit of an averaged belief returned"):
         belief.adopt({**found, "ranks": ranks})
+
+
+def test_a_feature_that_is_ranked_twice_is_refused():
+    belief = lived(np.column_stack([FAR, FAR**2])).belief
+    found = belief.fit(belief.fit_job(), np.random.default_rng(0))
+    first, second = found["ranks"]
+    with pytest.raises(InvalidInput, match="what a fit of an averaged belief returned"):
+        belief.adopt({**found, "ranks": [first, [0, *second[1:]]]})

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from breakeven.beliefs.gp.factor import floats
-from breakeven.errors.expect import Array
+from breakeven.errors.expect import LARGEST, Array
 
 ALIKE, SHAPED, MOVING, RANKED = range(4)  # axes: alike; fitted; fitted with time; alike, along ranks
 USUAL_KURTOSIS, CHANCE = 3.0, 3.0  # of a normal, and so many standard errors of it
@@ -68,8 +68,9 @@ class Ranks(NamedTuple):
         """What `plain` wrote; raises where its parts do not fit together."""
         column, values, scores = plain
         both = np.array([values, scores], dtype=float)
-        sound = type(column) is int and 0 <= column < dim and FEWEST_KNOTS <= both.shape[1] <= KNOTS
-        if not (sound and np.isfinite(both).all() and (np.diff(both) > 0.0).all()):
+        sound = type(column) is int and 0 <= column < dim and both.ndim == 2
+        sound = sound and FEWEST_KNOTS <= both.shape[1] <= KNOTS and bool((np.abs(both) <= LARGEST).all())
+        if not (sound and (np.diff(both) > 0.0).all()):
             raise ValueError("expected the ranks of a feature")
         return Ranks(column, *both)
 

@@ -311,6 +311,7 @@ def checked_members(
         spent = (0.0, *map(float, parameters.get("spent", [0.0] * (len(axes) - 1))))
         sound = len(spent) == len(axes) and all(0.0 <= one <= dim + 1 for one in spent)
         sound = sound and all(column.shape == (dim + 1,) for column in (centre, scale, variation))
+        sound = sound and len({one.column for one in ranks}) == len(ranks)
         sound = sound and len(axes) <= RANKED + 1 and axes.shape[1] == dim + len(ranks) + 1
         sound = sound and bool((axes > 0.0).all() and members)
         sound = sound and bool(np.isfinite(centre).all() and (scale > 0.0).all() and (variation >= 0.0).all())
