@@ -48,7 +48,7 @@ SHAPES: tuple[Shape, ...] = (
 
 
 class Member(NamedTuple):
-    """Indices of a shape, of the axes (alike, shaped, moving or ranked) and of a noise, or of an amplitude."""
+    """Indices of a shape, of axes (alike, shaped, moving or ranked) and of a noise, or of an amplitude."""
 
     shape: int
     axes: int
