@@ -4,7 +4,7 @@ Every feature is taken by its mean and spread over the arrivals seen. The last n
 number of its arrival. Of a feature some of whose values lie far out (money, counts, durations) nobody knows
 whether it acts by its size or by its order of magnitude, so it is measured by its ranks as well: these stand
 behind the features, before time, and each row of axes goes along the one or the other. Neither is placed
-further out than the farthest, whatever comes after a fit.
+further out than 1,000 spreads, whatever comes after a fit.
 """
 
 from math import inf, sqrt
@@ -101,7 +101,7 @@ class Frame(NamedTuple):
         return np.concatenate([self.variation[:-1], np.ones(len(self.ranks)), self.variation[-1:]])
 
     def place(self, X: Array) -> Array:
-        """Points in this frame: features and ranks, none of them further out than the farthest, and time."""
+        """Points in this frame: features and ranks, within 1,000 spreads, and time."""
         placed: Array = (X - self.centre) / self.scale
         if self.ranks:
             ranked = [one.scores_of(X[..., one.column])[..., None] for one in self.ranks]
@@ -120,7 +120,7 @@ class Frame(NamedTuple):
         return placed[:, [*chosen, -1]]
 
     def along(self, axes: Array, *, ranked: bool = False) -> Array:
-        """Axes of features and time as a row for placed points, along ranks where there are such or never."""
+        """Axes of features and time as a row for placed points; `ranked`, along ranks where there are any."""
         row = np.concatenate([axes[:-1], np.full(len(self.ranks), inf), axes[-1:]])
         if ranked:
             for place, one in enumerate(self.ranks, start=len(axes) - 1):
