@@ -32,7 +32,9 @@ def test_three_classes_are_refused_with_what_to_do():
         BreakevenClassifier().fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
 
 
-@pytest.mark.parametrize("classes", [(0, 1), (False, True), (0.0, 1.0), ("no", "yes"), ("No", "Yes")], ids=str)
+@pytest.mark.parametrize(
+    "classes", [(0, 1), (False, True), (0.0, 1.0), ("no", "yes"), ("No", "Yes")], ids=str
+)
 @pytest.mark.parametrize("rare", [0, 1])
 def test_the_other_answer_may_come_late_and_is_never_ruled_out(classes, rare):
     X, common = np.arange(12.0)[:, None], classes[1 - rare]
@@ -50,7 +52,7 @@ def test_the_other_answer_may_come_late_and_is_never_ruled_out(classes, rare):
 
 def test_of_classes_that_say_neither_yes_nor_no_both_are_named_first():
     X = [[0.0], [1.0]]
-    with pytest.raises(InvalidInput, match=r"classes: expected both of them, before the first label, got \['b'"):
+    with pytest.raises(InvalidInput, match=r"expected both of them, before the first label, got \['b'"):
         BreakevenClassifier().partial_fit(X, ["b", "b"])
     named = BreakevenClassifier().partial_fit(X, ["b", "b"], classes=["a", "b"])
     assert 0.5 < named.predict_proba(X)[:, 1].min() < 1.0

@@ -22,8 +22,7 @@ from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.rules import Value, checked
 
-
-PAIRS: tuple[tuple[Any, Any], ...] = ((0, 1), ("no", "yes"), ("No", "Yes"), ("NO", "YES"))
+KNOWN_PAIRS: tuple[tuple[Any, Any], ...] = ((0, 1), ("no", "yes"), ("No", "Yes"), ("NO", "YES"))
 
 
 class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -148,5 +147,5 @@ def _classes_in(y: NDArray[Any]) -> NDArray[Any]:
             "at a time"
         )
     found = np.unique(y)
-    pair = next((pair for pair in PAIRS if len(found) == 1 and found[0] in pair), None)
+    pair = next((pair for pair in KNOWN_PAIRS if len(found) == 1 and found[0] in pair), None)
     return found if pair is None else np.array(pair, dtype=found.dtype if found.dtype.kind != "U" else None)
