@@ -102,6 +102,11 @@ def test_labels_that_are_mostly_one_value_have_exceptions_and_no_noise(share):
     assert set(charts_of(run)) >= {"money", "bought"}
 
 
+def test_labels_that_were_all_yes_are_said_so():
+    (said,) = story.about_belief(run_of(smooth(40).with_columns(y=pl.lit("yes")), cost=2.0))
+    assert said.startswith("Most labels bought are yes: predictions")
+
+
 def test_before_the_first_fit_the_belief_says_nothing(unbought):
     assert story.about_belief(unbought) == []
 

@@ -7,6 +7,7 @@ belief was first fitted its uncertainty is a guess; the record leaves it empty, 
 import numpy as np
 import polars as pl
 
+from breakeven.beliefs.recognised import YES_NO_VALUES
 from breakeven.rows.copies import LABELS_TRIED, copies_among
 from breakeven.tables.billing import final_noise
 from breakeven.tables.cases import Cases
@@ -203,9 +204,11 @@ def about_belief(run: TableRun) -> list[str]:
     if "constant" not in told:
         return []
     if "common" in told:
+        spoken = run.cases.columns.label_column.kind != "number" and told["common"] in YES_NO_VALUES
+        common = ("no", "yes")[int(told["common"])] if spoken else amount(told["common"])
         return [
-            f"Most labels bought are {amount(told['common'])}: predictions say how likely a label is an "
-            "exception, and take it to be one like those so far."
+            f"Most labels bought are {common}: predictions say how likely a label is an exception, and take "
+            "it to be one like those so far."
         ]
     models = "1 model" if told["members"] == 1 else f"{told['members']} models"
     return [
