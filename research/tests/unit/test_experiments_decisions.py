@@ -194,7 +194,7 @@ def test_every_stream_has_every_job_it_should_have():
     assert counts == {
         RivalsJob: 7,
         StoppingJob: 3 * 2 + 3 * 7 + 1,
-        DecisionJob: 2 * (3 * 7 + 3 * 7 + 1),
+        DecisionJob: 2 * (3 * 7 + 3 * 7) + 1,
         BeliefJob: 6 * len(KINDS),
         EnsembleJob: 6,
     }

@@ -361,7 +361,8 @@ def decision_jobs(names: list[str], rounds: int | None = None, seeds: int | None
             found.append(RivalsJob(*at))
             dear = [price for price in stream.prices if stream.exceptions is not None or price >= DEAR]
             found += [StoppingJob(*at, price) for price in dear]
-            found += [DecisionJob(*at, learner, price) for learner in LEARNERS for price in stream.prices]
+            learners = (DEFAULT,) if stream.alone else LEARNERS
+            found += [DecisionJob(*at, learner, price) for learner in learners for price in stream.prices]
             if not stream.alone:
                 found += [BeliefJob(*at, kind) for kind in KINDS]
                 found.append(EnsembleJob(*at))
