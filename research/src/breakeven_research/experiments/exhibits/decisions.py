@@ -446,8 +446,10 @@ def _lost(runs: list[Measured]) -> Section | None:
         title="What loses",
         text=[
             f"Cells in which the default costs more than {LOSING:g} times the best rival in hindsight, the "
-            "worst first. Where most labels are zero, nobody who does not know that can be as good: the last "
-            "column compares with the best that can be done without inputs."
+            "worst first. Where most labels are zero, no one is best who answers 0 unasked, and nobody who does "
+            "not know that can be as good: the last column compares with the best that can be done without "
+            "inputs by one who knows how large exceptions are. Before the first exception the default does not, "
+            "and looks for one whatever a label costs, so labels that are mostly zero and dear cost it most."
         ],
         tables=[Table(name="decisions-lost", title="Lost cells", columns=columns, rows=rows)],
     )
