@@ -261,6 +261,14 @@ def test_a_yes_or_no_lies_in_the_intervals_from_its_normal_score_on(probability,
     assert (low <= y <= high) == (abs(prediction.normal_score(y)) < end)
 
 
+def test_a_sentence_about_a_yes_or_no_says_which_and_how_likely_a_yes_is():
+    answers = [Prediction(answer, 0.08, 0.5, probability=0.123) for answer in (0.0, 1.0)]
+    assert "the prediction no (12% yes) is uncertain by" in decision("sure", prediction=answers[0]).why
+    assert "the prediction yes (12% yes) is uncertain by" in decision("unsure", prediction=answers[1]).why
+    assert "<td" in decision("worth_it", prediction=answers[0], worth=1.0)._repr_html_()
+    assert "no (12% yes)<" in decision("worth_it", prediction=answers[0], worth=1.0)._repr_html_()
+
+
 @pytest.mark.parametrize("yes", [0.5, 1.5, 40.5])
 @pytest.mark.parametrize("no", [0.5, 30.5, 3_000.5])
 @pytest.mark.parametrize("answer", [0.0, 1.0])

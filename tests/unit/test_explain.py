@@ -430,3 +430,11 @@ def test_columns_name_the_type():
     one = columns.explained(learner.explain(learner.decide("A").id))
     assert "1 label of this ward" in one.why
     assert one.similar[0].x == {"ward": "A"}
+
+
+def test_labels_that_say_yes_or_no_are_read_so():
+    learner = Learner(TypeShares(), Value(horizon=50), label_cost=0.01)
+    for y in (0, 1):
+        learner.tell(learner.decide("flu", force=True).id, y)
+    explained = learner.explain(learner.decide("flu").id)
+    assert "the last before this case: 2 (label yes) and 1 (label no)." in explained.why

@@ -66,6 +66,7 @@ WORDING = {
 }
 """The sentence for every reason code; `Decision.why` fills in the numbers."""
 
+SAYS_ANSWER = frozenset(reason for reason, sentence in WORDING.items() if "{mean}" in sentence)
 NUMBERS_OF = {
     "mean": "prediction.mean", "uncertainty": "uncertainty", "threshold": "threshold", "worth": "worth"
 }  # fmt: skip
@@ -121,6 +122,19 @@ class Prediction(Struct, frozen=True, gc=False, omit_defaults=True):
         half = -NormalDist().inv_cdf(tail) * spread if isfinite(spread) else inf
         centre = self.mean if self.centre is None else self.centre
         return centre - half, centre + half
+
+    @property
+    def said(self) -> str:
+        """The answer in words.
+
+        >>> Prediction(mean=1234.5, std=1.0, noise_std=1.0).said
+        '1,230'
+        >>> Prediction(mean=1.0, std=0.1, noise_std=0.5, probability=0.3).said
+        'yes (30% yes)'
+        """
+        if self.probability is None:
+            return words(self.mean)
+        return f"{'yes' if self.mean else 'no'} ({100 * self.probability:.2g}% yes)"
 
     def normal_score(self, y: float) -> float:
         """How far out a label lies: 0 in the middle of what is expected, ±1.96 at an end of the 95% interval.
@@ -270,9 +284,10 @@ class Decision(Struct, frozen=True, gc=False):
         from breakeven.values.showing import facts_table  # which knows charts, and they know nothing of this
 
         answer = self.prediction
+        spread = f" ± {words(answer.std)}" if answer.probability is None and isfinite(answer.std) else ""
         facts = [
             ("answer", "label it" if self.wants_label else "no label"),
-            ("prediction", words(answer.mean) + (f" ± {words(answer.std)}" if isfinite(answer.std) else "")),
+            ("prediction", answer.said + spread),
             ("cost of a label", f"{self.cost:,.10g}"),
             *([] if self.worth is None else [("worth of a label", words(self.worth))]),
             ("why", self.why),
@@ -282,7 +297,7 @@ class Decision(Struct, frozen=True, gc=False):
     @property
     def _sentence(self) -> str:
         pattern, numbers = _pattern(self.reason, self.cost)
-        if numbers is None:
+        if numbers is None or (self.prediction.probability is not None and self.reason in SAYS_ANSWER):
             return self._written_out
         try:
             sentence = pattern % numbers(self)
@@ -298,7 +313,7 @@ class Decision(Struct, frozen=True, gc=False):
             return sentence
         try:
             return sentence.format(
-                mean=words(self.prediction.mean),
+                mean=self.prediction.said,
                 uncertainty=words(self.uncertainty),
                 threshold=words(self.threshold),
                 cost=f"{self.cost:,.10g}",

@@ -162,7 +162,8 @@ class Explanation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def _cases(self) -> str:
         kind = self._by_type
-        named = [_case(one, near=kind is None) for one in self.similar]
+        yes_no = self.decision.prediction.probability is not None
+        named = [_case(one, near=kind is None, yes_no=yes_no) for one in self.similar]
         if kind is not None:
             count = f"The belief rests on {_count(self.labels, 'label')} of this {kind}"
             return f"{count}; the last before this case: {listed(named)}." if named else f"{count}."
@@ -183,10 +184,11 @@ class Explanation(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"The belief listens most to {listed(most)}{rest if self.heeded < 0.995 else ''}."
 
 
-def _case(one: SimilarCase, *, near: bool) -> str:
+def _case(one: SimilarCase, *, near: bool, yes_no: bool) -> str:
+    label = ("yes" if one.label else "no") if yes_no else words(one.label)
     name = "an unnamed case" if one.id is None else one.id
     far = "" if one.distance is None or not near else f", {words(one.distance)} away"
-    return f"{name} (label {words(one.label)}{far})"
+    return f"{name} (label {label}{far})"
 
 
 def _count(number: int, noun: str) -> str:
