@@ -32,6 +32,40 @@ def test_three_classes_are_refused_with_what_to_do():
         BreakevenClassifier().fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
 
 
+@pytest.mark.parametrize(
+    "classes", [(0, 1), (False, True), (0.0, 1.0), ("no", "yes"), ("No", "Yes")], ids=str
+)
+@pytest.mark.parametrize("rare", [0, 1])
+def test_the_other_answer_may_come_late_and_is_never_ruled_out(classes, rare):
+    X, common = np.arange(12.0)[:, None], classes[1 - rare]
+    classifier = BreakevenClassifier(label_cost=0.01)
+    for x in X:
+        assert classifier.query([x]).all()
+        classifier.partial_fit([x], [common])
+    told = classifier.predict_proba(X)
+    assert classifier.classes_.tolist() == list(classes)
+    assert 0.0 < told.min() < told.max() < 1.0
+    assert told == pytest.approx(BreakevenClassifier().fit(X, [common] * 12).predict_proba(X), abs=0.01)
+    classifier.partial_fit([[12.0]], [classes[rare]])
+    assert (classifier.predict_proba(X)[:, rare] > told[:, rare]).all()
+
+
+def test_of_classes_that_say_neither_yes_nor_no_both_are_named_first():
+    X = [[0.0], [1.0]]
+    with pytest.raises(InvalidInput, match=r"expected both of them, before the first label, got \['b'"):
+        BreakevenClassifier().partial_fit(X, ["b", "b"])
+    named = BreakevenClassifier().partial_fit(X, ["b", "b"], classes=["a", "b"])
+    assert 0.5 < named.predict_proba(X)[:, 1].min() < 1.0
+    for classes in (["b", "c"], ["b"]):
+        with pytest.raises(InvalidInput, match=r"classes: expected \['a', 'b'\], as before, got"):
+            named.partial_fit(X, ["a", "b"], classes=classes)
+    named.partial_fit(X, ["a", "b"], classes=["b", "a"])
+    with pytest.raises(InvalidInput, match=r"got \['c'\]; ask about one class at a time"):
+        named.partial_fit(X, ["a", "c"])
+    with pytest.raises(InvalidInput, match=r"got \['a'\]; begin with `partial_fit`, which takes both"):
+        BreakevenClassifier().fit(X, ["b", "b"]).partial_fit(X, ["b", "a"])
+
+
 RANDOM = np.random.default_rng(6)
 ODD_FEATURES = {
     "constant": np.ones((24, 2)),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from breakeven import Averaged, Check, Learner, Matern, Value
-from breakeven.adapters.matching import UnaskedLabel, learner_for, teach
+from breakeven.adapters.matching import LabelAmongFeatures, UnaskedLabel, learner_for, teach
+from breakeven.adapters.sklearn import BreakevenRegressor
 from breakeven.beliefs import GaussianProcess
 from breakeven.beliefs.gp import SMOOTHNESS, kernel_named
 from breakeven.errors import InvalidInput
@@ -94,8 +95,21 @@ def test_where_that_warning_is_an_error_nothing_changes():
 
 def test_points_of_many_labels_and_no_arrival_are_fitted():
     learner = learner_for(1, label_cost=1.0, noise_std=0.1)
-    teach(learner, *labelled(600, dim=1))
+    X, y = labelled(600, dim=1)
+    y[0] += 0.1  # no copy of the feature
+    teach(learner, X, y)
     assert learner.predict(0.5).mean == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_feature_that_gives_every_label_is_learnt_with_a_warning_to_the_caller():
+    X, y = labelled(20)
+    words = r"feature 1 gives every label exactly, as far as 20 labels show: leave it out if it is not known"
+    regressor = BreakevenRegressor()
+    with pytest.warns(LabelAmongFeatures, match=words) as caught:
+        regressor.fit(np.column_stack([X[:, 0], 3.0 - y]), y)
+    assert [one.filename for one in caught] == [__file__]
+    assert regressor.learner_.belief.labels == 20
+    regressor.fit(X, y)
 
 
 @pytest.mark.parametrize(

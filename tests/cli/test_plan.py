@@ -134,6 +134,20 @@ def test_labellers_have_their_own_costs_and_noise(capsys):
     assert (code, err) == (2, "breakeven: cost: expected what a label costs, or labellers, got both\n")
 
 
+def test_yes_no_labels_of_rows_have_a_plan_and_no_bounds(capsys):
+    words = ("--dim", "1", "--share", "0.3", "--rounds", "30", "--cost", "0.3", "--trials", "1")
+    code, out, err = plan(capsys, *words)
+    assert (code, err) == (0, "")
+    assert out.startswith("30 arrivals, 1 dimension, a label costs 0.3, 30% say yes; one stream\n")
+    assert "For yes/no labels of rows of numbers the paper proves nothing." in out
+    assert "at most" not in out
+    assert "A miss counts" not in out
+    assert json.loads(plan(capsys, *words, "--json")[1])["proven"] is None
+    assert "A miss counts as 1.5 errors, a false alarm as 0.5." in " ".join(
+        plan(capsys, *words, "--miss-cost", "3", "--false-alarm-cost", "1")[1].split()
+    )
+
+
 def test_rows_of_numbers_have_no_half_life(capsys):
     code, _, err = plan(capsys, *NUMBERS, "--forgetting", "50")
     assert (code, err) == (

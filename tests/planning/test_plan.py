@@ -111,11 +111,37 @@ def test_a_plan_of_yes_no_labels_answers_yes_or_no():
     assert papers.labels > 0
 
 
+def test_rows_say_yes_as_often_as_types_do_and_alike_where_they_lie_together():
+    common = {"rounds": 4_000, "cost": 1.0, "share": 0.2}
+    rows = stream_of(Prospect(dim=1, lengthscale=0.02, **common), 0)
+    types = stream_of(Prospect(types=4_000, **common), 0)
+    even = np.linspace(0.0, 0.4, 21)
+    for stream in (rows, types):
+        assert np.quantile(stream.truth, np.linspace(0.0, 1.0, 21)) == pytest.approx(even, abs=0.06)
+        assert abs(stream.labels.mean() - 0.2) < 0.05
+        assert set(stream.labels) == {0.0, 1.0}
+    along = rows.truth[np.argsort(rows.points[:, 0])]
+    assert np.abs(np.diff(along)).mean() < 0.1 * np.abs(np.diff(types.truth)).mean()
+
+
+def test_a_plan_of_yes_no_labels_of_rows_answers_yes_or_no_and_proves_nothing():
+    costs = {"cost": 0.3, "miss_cost": 3.0, "false_alarm_cost": 1.0}
+    found = plan(Prospect(rounds=40, dim=1, share=0.3, audit=0.1, trials=1, **costs))
+    everyone, no_one, _, ours, papers = found.rows
+    assert everyone.total == pytest.approx(12.0)
+    assert 0 < ours.labels <= 40
+    mistakes = 2.0 * 40 * ours.mean_error  # in money: 3 for a miss, 1 for a false alarm
+    assert mistakes == pytest.approx(round(mistakes))
+    assert no_one.mean_error <= 0.5
+    assert papers.labels > 0
+    assert found.proven is None
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"share": 0.7}, r"^share: expected a number above 0, up to 0.5"),
-        ({"share": 0.1, "types": None, "dim": 2}, r"^types: expected how many there are"),
+        ({"share": 0.1, "types": None}, r"^types, dim: expected one of the two"),
         ({"share": 0.1, "noise_std": 0.3}, r"^noise_std: expected none beside a share"),
     ],
 )

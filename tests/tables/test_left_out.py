@@ -85,8 +85,16 @@ def test_what_becomes_constant_once_rows_are_dropped_is_left_out_too(tmp_path):
 
 
 def test_a_table_of_constants_has_no_feature():
-    with pytest.raises(BadTable, match=r"column 'a': expected a feature that varies, got 1.0 in every row"):
-        cases_of(pl.DataFrame({"a": [1, 1, 1], "y": [1.0, 2.0, 3.0]}))
+    frame = pl.DataFrame({"a": [1, 1, 1], "y": [1.0, 2.0, 3.0]})
+    words = (
+        r"column 'a': expected a feature that varies, got 1.0 in every row; name others with `features`, or"
+    )
+    with pytest.raises(BadTable, match=words):
+        cases_of(frame)
+    with pytest.raises(
+        BadTable, match=r"expected a feature at least, got none; name columns with `features`"
+    ):
+        cases_of(frame, features=[])
 
 
 # -- text ------------------------------------------------------------------------------------------------

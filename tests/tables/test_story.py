@@ -102,36 +102,40 @@ def test_labels_that_are_mostly_one_value_have_exceptions_and_no_noise(share):
     assert set(charts_of(run)) >= {"money", "bought"}
 
 
+def test_labels_that_were_all_yes_are_said_so():
+    (said,) = story.about_belief(run_of(smooth(40).with_columns(y=pl.lit("yes")), cost=2.0))
+    assert said.startswith("Most labels bought are yes: predictions")
+
+
 def test_before_the_first_fit_the_belief_says_nothing(unbought):
     assert story.about_belief(unbought) == []
 
 
-def test_a_feature_that_gives_the_label_away_is_named_by_the_labels_bought():
+EXACT = "every label exactly"
+
+
+@pytest.mark.parametrize("cost", [0.5, 500.0], ids=["many are bought", "few are bought"])
+def test_a_feature_that_gives_the_label_away_is_named(cost):
     frame = smooth(80).with_columns(copy=32.0 - 1.8 * pl.col("y"))
-    notes = bill_of(frame, cost=0.5).notes
-    assert [one for one in notes if one.startswith("`copy` gives every label exactly")]
-    spoilt = frame.with_columns(copy=pl.when(pl.int_range(pl.len()) > 5).then("a").otherwise("copy"))
-    assert not [one for one in bill_of(spoilt, cost=0.5).notes if "every label exactly" in one]
-    assert not story.about_copies(run_of(frame, cost=0.5, rule="never"), None)
-    owned = frame.head(20)
-    outcome = bill_of(frame.tail(60), cost=0.5, rule="never", seed_labels=owned)
-    assert "as far as the 20 known labels show" in " ".join(outcome.notes)
+    (said,) = [one for one in bill_of(frame, cost=cost).notes if EXACT in one]
+    assert said.startswith("`copy` gives every label exactly, as far as 80 labels show: a feature that")
+    spoilt = frame.with_columns(copy=pl.when(pl.int_range(pl.len()) > 0).then("copy").otherwise("a"))
+    assert not [one for one in bill_of(spoilt, cost=cost).notes if EXACT in one]
+    outcome = bill_of(frame.tail(60), cost=cost, rule="never", seed_labels=frame.head(20))
+    assert "as far as 80 labels show" in " ".join(outcome.notes)
+    outcome = bill_of(frame.tail(60), cost=cost, rule="never", seed_labels=spoilt.head(20))
+    assert EXACT not in " ".join(outcome.notes)
 
 
-@pytest.mark.parametrize(
-    ("labels", "found"),
-    [
-        ([1.0, 2.0, 3.0, 4.0, 5.0], []),
-        ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [0]),
-        ([0.0, 1.0] * 5, []),
-        ([0.0, 1.0] * 7, [0]),
-        ([7.0] * 10, []),
-        ([], []),
-    ],
-    ids=["too few", "enough", "too few of two values", "enough of two values", "equal", "none"],
-)
-def test_what_may_be_chance_is_no_copy(labels, found):
-    assert story.copies_of(np.array(labels), np.array(labels).reshape(-1, 1)) == found
+@pytest.mark.parametrize("role", [{"features": ["a", "grade"]}, {"type": "grade"}], ids=["category", "type"])
+def test_a_text_column_that_gives_the_label_away_is_named(role):
+    grades = pl.Series(["poor", "fair", "good"] * 20)
+    labels = grades.replace_strict({"poor": 3.0, "fair": 1.0, "good": 2.0})
+    frame = smooth(60).with_columns(grade=grades, y=labels)
+    (said,) = [one for one in bill_of(frame, cost=0.5, **role).notes if EXACT in one]
+    assert said.startswith("`grade` gives every label exactly, as far as 60 labels show")
+    once = frame.with_columns(y=pl.when(pl.int_range(pl.len()) == 30).then(2.5).otherwise("y"))
+    assert not [one for one in bill_of(once, cost=0.5, **role).notes if EXACT in one]
 
 
 # -- charts ----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
 from breakeven import Decision, Learner, Never, Prediction, TypeMeans, algorithm1
 from breakeven.errors import InvalidInput
@@ -259,6 +259,23 @@ def test_a_yes_or_no_lies_in_the_intervals_from_its_normal_score_on(probability,
     low, high = prediction.interval(level, of="label")
     end = NormalDist().inv_cdf((1.0 + level) / 2.0)
     assert (low <= y <= high) == (abs(prediction.normal_score(y)) < end)
+
+
+@pytest.mark.parametrize("yes", [0.5, 1.5, 40.5])
+@pytest.mark.parametrize("no", [0.5, 30.5, 3_000.5])
+@pytest.mark.parametrize("answer", [0.0, 1.0])
+def test_an_interval_of_a_share_is_that_of_its_beta_distribution_whatever_is_answered(yes, no, answer):
+    spread = beta(yes, no)
+    prediction = Prediction(answer, spread.std(), 0.5, probability=spread.mean())
+    for level in (0.5, 0.95):
+        assert prediction.interval(level) == pytest.approx(spread.interval(level), rel=1e-6)
+
+
+@pytest.mark.parametrize("std", [0.0, 1e-300, 1e-9, 0.01, 0.7, inf])
+@pytest.mark.parametrize("share", [0.0, 1e-12, 0.3, 1.0])
+def test_an_interval_of_a_share_has_two_ends_however_sure_it_is(share, std):
+    low, high = Prediction(0.0, std, 0.5, probability=share).interval(0.99)
+    assert 0.0 <= low <= high <= 1.0
 
 
 @given(

@@ -69,6 +69,12 @@ def test_finite_numbers_become_floats(value, number):
     assert same(expect.finite("it", value), number)
 
 
+@pytest.mark.parametrize("value", ["yes", True, None, 2, 0.5, nan, inf, [1.0]])
+def test_a_label_that_is_neither_yes_nor_no_is_told_how_to_say_so(value):
+    words = f"1 for yes or 0 for no, as this learner has yes/no labels, got {value!r}"
+    refused(expect.yes_no_label, value, message=words)
+
+
 @pytest.mark.parametrize("value", [*NOT_NUMBERS, *NOT_FINITE, np.float32("inf")], ids=repr)
 def test_what_is_not_a_finite_number_is_refused(value):
     refused(expect.finite, value, message=f"a finite number, got {value!r}")

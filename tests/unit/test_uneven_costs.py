@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from breakeven import Always, Learner, Never, TypeMeans, Value, simulate
+from breakeven import Always, Learner, Never, TypeMeans, TypeShares, Value, simulate
 from breakeven.errors import InvalidInput
 from breakeven.learner import bulk
 from breakeven.values import ErrorCosts
@@ -122,6 +122,14 @@ def test_the_summary_says_both_costs():
     text = str(learner(under_cost=9.0, over_cost=1.0).summary())
     assert "cost of 1 too low         9.00" in text
     assert "cost of 1 too high        1.00" in text
+
+
+def test_the_summary_of_yes_no_labels_names_misses_and_false_alarms():
+    costs = {"label_cost": 1.0, "miss_cost": 9.0, "false_alarm_cost": 1_000.0}
+    text = str(Learner(TypeShares(), Never(), **costs).summary())
+    assert "cost of a miss            9.00" in text
+    assert "of a false alarm      1,000.00" in text
+    assert "too low" not in text
 
 
 def test_compiled_loops_leave_uneven_costs_alone():

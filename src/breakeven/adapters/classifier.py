@@ -1,7 +1,9 @@
 """A scikit-learn classifier for yes/no labels that also says which rows are worth their label.
 
 Besides scikit-learn's own verbs there is one more, `query`. A stream goes: query, buy what it asks for,
-partial_fit. The yes is the second of the two classes, in their order.
+partial_fit. The yes is the second of the two classes, in their order. Labels that were all no so far may be
+the first of many: so a class that says yes or no by itself brings the other with it, and of any other pair
+both must be named before the first label.
 """
 
 from typing import Any, Self
@@ -19,6 +21,8 @@ from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.rules import Value, checked
+
+KNOWN_PAIRS: tuple[tuple[Any, Any], ...] = ((0, 1), ("no", "yes"), ("No", "Yes"), ("NO", "YES"))
 
 
 class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -63,7 +67,7 @@ class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[mis
         """Start afresh with these labels, all of them learnt and none of them paid for."""
         with self._unless_refused():
             X, y = validate_data(self, X, y, dtype=np.float64)
-            self.classes_ = _two_classes(y)
+            self.classes_ = _classes_in(y)
             self.learner_ = self._new_learner()
             teach(self.learner_, X, self._numbers(y))
         return self
@@ -71,14 +75,25 @@ class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[mis
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn more labels: answers to `query` about the same rows, or labels that nobody asked for.
 
-        `classes` are both of them, where the first call does not have both.
+        `classes` are both of them, where the first call does not have both; 0 and 1, False and True, no and
+        yes are known by one of them.
         """
         with self._unless_refused():
             X, y = validate_data(self, X, y, reset=self._is_new, dtype=np.float64)
-            if not hasattr(self, "classes_"):
-                self.classes_ = _two_classes(y if classes is None else np.asarray(classes))
+            self.classes_ = self._both_classes(y, classes)
             teach(self._started(), X, self._numbers(y))
         return self
+
+    def _both_classes(self, y: NDArray[Any], named: Any) -> NDArray[Any]:
+        """Those known, or those named, or those of the first labels."""
+        if hasattr(self, "classes_"):
+            if named is not None and not np.array_equal(_classes_in(np.asarray(named)), self.classes_):
+                expect.refuse("classes", f"{self.classes_.tolist()}, as before", named)
+            return self.classes_
+        found = _classes_in(y if named is None else np.asarray(named))
+        if len(found) < 2:
+            expect.refuse("classes", "both of them, before the first label", found.tolist())
+        return found
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row that costs less on average."""
@@ -99,7 +114,10 @@ class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[mis
         """1 for the second class, 0 for the first."""
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
-            expect.refuse("y", f"the classes {self.classes_.tolist()}", unknown.tolist())
+            known, way = self.classes_.tolist(), "ask about one class at a time"
+            if len(known) == 1:
+                way = "begin with `partial_fit`, which takes both as `classes`"
+            expect.refuse("y", f"the classes {known}", f"{unknown.tolist()}; {way}", described=True)
         return (y == self.classes_[-1]).astype(float) if len(self.classes_) > 1 else np.zeros(len(y))
 
     def _new_learner(self) -> Learner:
@@ -115,8 +133,12 @@ class BreakevenClassifier(ClassifierMixin, AskingEstimator):  # type: ignore[mis
         )
 
 
-def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
-    """The classes, two at most."""
+def _classes_in(y: NDArray[Any]) -> NDArray[Any]:
+    """The classes, two at most; where all labels are one of a known pair, both.
+
+    >>> _classes_in(np.array([False, False])).tolist(), _classes_in(np.array(["Yes"])).tolist()
+    ([False, True], ['No', 'Yes'])
+    """
     check_classification_targets(y)
     kind = type_of_target(y, input_name="y")
     if kind != "binary":
@@ -124,4 +146,6 @@ def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
             f"Only binary classification is supported. The type of the target is {kind}: ask about one class "
             "at a time"
         )
-    return np.unique(y)
+    found = np.unique(y)
+    pair = next((pair for pair in KNOWN_PAIRS if len(found) == 1 and found[0] in pair), None)
+    return found if pair is None else np.array(pair, dtype=found.dtype if found.dtype.kind != "U" else None)

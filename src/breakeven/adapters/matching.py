@@ -7,15 +7,22 @@ question about exactly the same point. If there is none, nobody asked for the la
 import warnings
 from typing import Any
 
+import numpy as np
+
 from breakeven.beliefs import Averaged, Belief, untuned
 from breakeven.beliefs.gp import Kernel, KernelName
 from breakeven.errors import expect
 from breakeven.learner import Learner
+from breakeven.rows.copies import copies_of
 from breakeven.rules import Value, checked
 
 
 class UnaskedLabel(UserWarning):
     """A label came whose point nobody asked about, while others are awaited."""
+
+
+class LabelAmongFeatures(UserWarning):
+    """A feature gives every label of a batch exactly."""
 
 
 def learner_for(
@@ -52,7 +59,8 @@ def teach(learner: Learner, X: Any, y: Any) -> None:
     """Learn the labels of these points; parameters are fitted at most once, after the last label.
 
     Gifts that come while answers are awaited are learnt, with a warning: most are answers whose features
-    were changed on the way, such as by a scaler that goes on learning.
+    were changed on the way, such as by a scaler that goes on learning. A feature that gives all of these
+    labels is believed, with a warning as well.
 
     >>> learner = learner_for(1, label_cost=1.0)
     >>> [decision.wants_label for decision in learner.decide_many([[0.0], [1.0]])]
@@ -68,12 +76,23 @@ def teach(learner: Learner, X: Any, y: Any) -> None:
     still_open = sum(map(len, questions.values()))
     if still_open and None in answered:
         _warn_of_gifts(still_open)
+    for place in copies_of(np.array(labels), np.asarray(points, dtype=float)):
+        _warn_of_copy(place, len(labels))
     for id, point, label in zip(answered, points, labels, strict=True):
         if id is None:
             learner.learn(point, label)
         else:
             learner.tell(id, label)
     learner.fit()
+
+
+def _warn_of_copy(place: int, labels: int) -> None:
+    warnings.warn(
+        f"feature {place} gives every label exactly, as far as {labels} labels show: leave it out if it is "
+        "not known before the label",
+        LabelAmongFeatures,
+        stacklevel=4,  # who called the adapter
+    )
 
 
 def _questions(learner: Learner) -> dict[Any, list[str]]:

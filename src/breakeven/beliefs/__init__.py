@@ -17,7 +17,7 @@ from breakeven.beliefs.belief import (
 from breakeven.beliefs.belief_data import BELIEFS, as_lists, belief_data, belief_kind, belief_of, kind_name
 from breakeven.beliefs.cells import Cells
 from breakeven.beliefs.gp import GaussianProcess, Matern, Prior, SquaredExponential, untuned
-from breakeven.beliefs.recognised import Recognised
+from breakeven.beliefs.recognised import Recognised, says_yes_or_no
 from breakeven.beliefs.separate import SeparateTypes
 from breakeven.beliefs.types import TypeBelief, TypeMeans, TypeShares
 
@@ -48,5 +48,6 @@ __all__ = [
     "is_checkable",
     "kind_name",
     "level_of",
+    "says_yes_or_no",
     "untuned",
 ]

@@ -16,6 +16,7 @@ from breakeven.beliefs.belief import (
     Aiming,
     Belief,
     Checkable,
+    Choosy,
     Explaining,
     Key,
     Looks,
@@ -332,3 +333,14 @@ class Recognised:
 
 
 enter(Recognised)
+
+
+def says_yes_or_no(belief: Belief) -> bool:
+    """Whether a belief answers yes or no now.
+
+    >>> from breakeven.beliefs import TypeMeans, TypeShares
+    >>> both = Recognised(TypeMeans(noise_std=0.5), TypeShares())
+    >>> says_yes_or_no(both.yes_no), says_yes_or_no(both.numbers), says_yes_or_no(both)
+    (True, False, False)
+    """
+    return isinstance(belief, Choosy) or (isinstance(belief, Recognised) and belief.kind == "yes/no")

@@ -26,7 +26,7 @@ from breakeven.values.bill_words import about_no_one, headline, sweep_words
 
 if TYPE_CHECKING:
     from breakeven.planning.plan import Plan
-    from breakeven.planning.prospect import Prospect
+    from breakeven.planning.prospect import Prospect, Proven
     from breakeven.values import BillRow
 
 
@@ -41,7 +41,10 @@ def plan(
     ] = None,
     share: Annotated[
         float | None,
-        typer.Option(help="Labels are yes or no: the part of yeses; types' are even over twice that."),
+        typer.Option(
+            help="Labels are yes or no: the part of yeses; from type to type, or place to place, it is even "
+            "over twice that."
+        ),
     ] = None,
     types: Annotated[
         int | None, typer.Option(help="How many types there are; their means are even over [0, 1].")
@@ -172,7 +175,7 @@ def _words(found: "Plan") -> str:
         filled([f"{_headline(found)}.", *_break_even(found)]),
         filled([ABOUT_COLUMNS.format(own.name), *_errors(found.prospect)]),
         filled([_proof(found.prospect)]),
-        table([("", "labels", "total"), *_bounds(found)]),
+        table([("", "labels", "total"), *_bounds(found.against_f, found.proven)] if found.proven else []),
         ["Totals at other costs of a label (< is yours):", *table_of_costs(found.sweep, found.prospect.cost)],
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
@@ -199,21 +202,29 @@ def _limits(prospect: "Prospect") -> list[str]:
 
 
 def _title(prospect: "Prospect") -> str:
-    what = f"{prospect.types:,} types" if prospect.types is not None else f"{prospect.dim} dimensions"
+    size, what = (prospect.dim, "dimension") if prospect.types is None else (prospect.types, "type")
+    rounds, parts = _several(prospect.rounds, "arrival"), _several(size or 0, what)
     noise = f"noise {prospect.noise_std:g}"
     if prospect.share is not None:
         noise = f"{100.0 * prospect.share:.3g}% say yes"
     trials = "one stream" if prospect.trials == 1 else f"means of {prospect.trials:,} streams"
-    return f"{prospect.rounds:,} arrivals, {what}, a label costs {prospect.cost:,.10g}, {noise}; {trials}"
+    return f"{rounds}, {parts}, a label costs {prospect.cost:,.10g}, {noise}; {trials}"
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _errors(prospect: "Prospect") -> list[str]:
     """How errors are counted here."""
     errors = prospect.errors
     if prospect.share is not None:
+        said = "A labelled arrival counts as right; any other is answered yes or no."
+        if not errors.even:
+            miss, alarm = 2.0 * errors.level, 2.0 * (1.0 - errors.level)
+            said += f" A miss counts as {miss:.3g} errors, a false alarm as {alarm:.3g}."
         return [
-            "A labelled arrival counts as right; any other is answered yes or no. A miss counts as "
-            f"{2.0 * errors.level:.3g} errors, a false alarm as {2.0 * (1.0 - errors.level):.3g}.",
+            said,
             about_no_one(errors, yes_no=prospect.share is not None),
         ]
     if prospect.labellers:
@@ -241,6 +252,8 @@ def _errors(prospect: "Prospect") -> list[str]:
 
 def _proof(prospect: "Prospect") -> str:
     """Under what assumptions the bounds hold."""
+    if prospect.share is not None and prospect.types is None:
+        return "For yes/no labels of rows of numbers the paper proves nothing."
     words = (
         "What the paper proves for its threshold, with probability 95%. Errors are here against f itself, "
         "at labelled arrivals, too."
@@ -253,11 +266,11 @@ def _proof(prospect: "Prospect") -> str:
     )
 
 
-def _bounds(found: "Plan") -> list[tuple[str, ...]]:
+def _bounds(measured: "BillRow", proven: "Proven") -> list[tuple[str, ...]]:
     rows = [
-        ("  measured", found.against_f.labels, found.against_f.total),
-        ("  at most", found.proven.labels, found.proven.total),
-        ("  any rule, worst case", None, found.proven.least_total),
+        ("  measured", measured.labels, measured.total),
+        ("  at most", proven.labels, proven.total),
+        ("  any rule, worst case", None, proven.least_total),
     ]
     return [(name, *map(_known, some)) for name, *some in rows if some != [None, None]]
 

@@ -113,7 +113,7 @@ def yes_no_label(name: str, value: Any) -> float:
     >>> yes_no_label("y", 1)
     1.0
     """
-    number = finite(name, value)
+    number = _number(value)
     if number not in (0.0, 1.0):
         refuse(name, "1 for yes or 0 for no, as this learner has yes/no labels", value)
     return number

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from breakeven.beliefs import Belief
+from breakeven.beliefs import Belief, says_yes_or_no
 from breakeven.errors import ConflictingLabel, WrongEvent, expect
 from breakeven.learner import notices
 from breakeven.learner.applying import apply
@@ -522,6 +522,7 @@ class Learner:
             labellers=self.labellers,
             error_cost=self.error_cost,
             level=state.errors.level,
+            yes_no=says_yes_or_no(state.belief),
             horizon_passed=horizon_passed(state.rule, state.rounds),
             labels_known=state.belief.labels,
             warmup_left=state.warmup.left,

@@ -22,6 +22,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     ambiguous: int = 0  # decisions that might differ without the approximation
     error_cost: float = 1.0
     level: float = EVEN  # the quantile of the label that is answered
+    yes_no: bool = False  # whether answers are, so that errors are misses and false alarms
     labellers: dict[str, Labeller] = {}
     horizon_passed: int | None = None  # the rule's horizon, once there are more rounds
 
@@ -50,7 +51,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         ] or [f"cost of a label   {self.label_cost:>12,.2f}"]
         errors = ErrorCosts(self.error_cost, self.level)
         if not errors.even:
-            lines += [f"cost of 1 too low {errors.under:>12,.2f}", f"cost of 1 too high{errors.over:>12,.2f}"]
+            wrong = ("cost of 1 too low", "cost of 1 too high")
+            if self.yes_no:
+                wrong = ("cost of a miss", "of a false alarm")
+            both = zip(wrong, (errors.under, errors.over), strict=True)
+            lines += [f"{name:<18}{cost:>12,.2f}" for name, cost in both]
         elif self.error_cost != 1.0:
             lines.append(f"cost of an error  {self.error_cost:>12,.2f}")
         return lines

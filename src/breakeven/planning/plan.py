@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from breakeven.beliefs import Averaged, Belief, GaussianProcess, TypeMeans, TypeShares
+from breakeven.beliefs import Averaged, AveragedShares, Belief, GaussianProcess, TypeMeans, TypeShares
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.planning.prospect import Prospect, Proven, proven, stream_of
@@ -34,7 +34,7 @@ RunsDone = Callable[[int, int], None]  # runs done, runs in all
 
 OUR_RULE, PAPERS_RULE = "breakeven", "the paper's threshold"
 COST_FACTORS = (1.0, 0.25, 0.0625, 4.0, 16.0, 64.0)  # of the cost of a label
-LARGEST_ANSWER = 1.0  # how far off an answer to a type can be: means lie within [0, 1]
+LARGEST_ANSWER = 1.0  # how far off an answer to a type can be, or yes or no: both lie within [0, 1]
 FAR_OFF = 6.0  # how far off an answer to a row of numbers is taken to be at most: f has variance 1
 LABELLER_SERIES = 7  # of the random numbers that labellers err by
 
@@ -49,7 +49,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     rows: list[BillRow]
     sweep: Sweep
     against_f: BillRow
-    proven: Proven
+    proven: Proven | None
 
 
 class _Trial(NamedTuple):
@@ -227,7 +227,7 @@ def _value(prospect: Prospect) -> Learner:
     if not prospect.can_pay:
         return _learner(_belief(prospect), Never(), prospect)
     if prospect.audit is not None:
-        bound = LARGEST_ANSWER if prospect.dim is None else FAR_OFF
+        bound = LARGEST_ANSWER if prospect.dim is None or prospect.share is not None else FAR_OFF
         rule = Audit(rule, prospect.audit, bound=bound)
     if prospect.budget is not None or prospect.per is not None:
         rule = Budget(rule, total=prospect.budget, per=prospect.per)
@@ -236,6 +236,8 @@ def _value(prospect: Prospect) -> Learner:
 
 def _belief(prospect: Prospect) -> Belief:
     level = prospect.errors.level
+    if prospect.share is not None and prospect.dim is not None:
+        return AveragedShares(prospect.dim, level)
     if prospect.share is not None:
         return TypeShares(prior_strength="learn", level=level, forgetting=prospect.forgetting)
     if prospect.dim is None:

@@ -1,7 +1,8 @@
 """What kind of stream is expected: what labels and errors cost in it, draws of it, and what the paper proves.
 
 Streams of types: means even over [0, 1], all types equally likely. Streams of numbers: arrivals even over the
-unit cube, and f a draw of the process, of variance 1 everywhere.
+unit cube, and f a draw of the process, of variance 1 everywhere. Yes/no labels say yes as often as numbers
+even over [0, 2·share] say: one for each type, or at each place the one that lies as far up as the draw does.
 
 What is proven is in money; errors are against f, at labelled arrivals, too. Theorem 3 is about one f, and
 asks for its norm and for noise that never exceeds σ. A draw of the process has no norm, but only its values
@@ -37,7 +38,7 @@ GRIDS_TRIED = 200  # for a bound on information
 class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     """How many types there are, or how many numbers an arrival has; rounds, costs and noise.
 
-    With a `share` labels are yes or no: types say yes as often as numbers even over [0, 2·share] say.
+    With a `share` labels are yes or no, and that part of them yes.
 
     >>> Prospect(types=10, rounds=1000, cost=10.0, noise_std=0.5).price
     10.0
@@ -82,11 +83,9 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
         self._check_size()
 
     def _check_share(self, share: float) -> None:
-        """Yes/no labels are of types, and have no noise of their own."""
+        """Yes/no labels have no noise of their own."""
         if not 0.0 < expect.finite("share", share) <= 0.5:
             expect.refuse("share", "a number above 0, up to 0.5 (of two answers name the rarer yes)", share)
-        if self.types is None:
-            expect.refuse("types", "how many there are: a plan of yes/no labels is one of types", None)
         if not isnan(self.noise_std) and self.noise_std != LABEL_STD:
             came = self.noise_std
             expect.refuse("noise_std", "none beside a share: yes/no labels have no other noise", came)
@@ -194,7 +193,12 @@ def _types(prospect: Prospect, random: np.random.Generator) -> tuple[NDArray[Any
 def _numbers(prospect: Prospect, random: np.random.Generator) -> tuple[NDArray[Any], Array]:
     assert prospect.dim is not None
     points = random.random((prospect.rounds, prospect.dim))
-    return points, function_values(prospect.function_kernel, points, random)
+    values = function_values(prospect.function_kernel, points, random)
+    if prospect.share is not None:
+        from scipy.special import ndtr  # slow to import
+
+        values = 2.0 * prospect.share * ndtr(values)
+    return points, values
 
 
 def function_values(kernel: Kernel, points: Array, random: np.random.Generator) -> Array:
@@ -222,8 +226,10 @@ class Proven(msgspec.Struct, frozen=True, kw_only=True):
     least_total: float | None = None
 
 
-def proven(prospect: Prospect) -> Proven:
-    """What holds with a probability of 95%."""
+def proven(prospect: Prospect) -> Proven | None:
+    """What holds with a probability of 95%; None of yes/no labels of rows, as shares are no draw."""
+    if prospect.share is not None and prospect.types is None:
+        return None
     found = _of_types(prospect, prospect.types) if prospect.types is not None else _of_numbers(prospect)
     least, unit = found.least_total, prospect.errors.unit
     return Proven(

@@ -199,12 +199,15 @@ def _check_varying(source: TableSource, columns: Columns, frame: pl.DataFrame) -
             others = [other.name for other in columns.features if other != one]
             rounded = one.kind == "number" and isinstance(low, float) and abs(low) > WHOLE_TO_HERE
             same = written(low) if one.kind == "time" and isinstance(low, float) else shown(low)
+            hint = f"leave it out: {source.option('features', others)}"
+            if not others:
+                hint = f"name others with {source.option('features')}, or one with {source.option('type')}"
             source.refuse(
                 "a feature that varies",
                 f"{same} in every row" + (", once rounded to 53 bits" if rounded else ""),
                 row=frame[ROW_ROLE][0],
                 column=one.name,
-                hint=f"leave it out: {source.option('features', others)}" if others else "",
+                hint=hint,
             )
 
 

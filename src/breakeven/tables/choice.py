@@ -51,7 +51,7 @@ def choose(source: TableSource, options: Options) -> tuple[Columns, list[str]]:
     notes: list[str] = []
     if named is None:
         named, notes = _usable(source, options, found)
-    _check_count(source, named)
+    _check_count(source, named, chosen=options.features is not None)
     features = tuple(_feature(source, name, found[name] or "number", options) for name in named)
     columns = Columns(label_column=label, cost_column=cost, features=features)
     return columns, notes
@@ -251,11 +251,11 @@ def _check_usable(source: TableSource, name: str, kind: Kind | None) -> None:
         source.refuse("numbers or text", came, column=name)
 
 
-def _check_count(source: TableSource, names: tuple[str, ...]) -> None:
+def _check_count(source: TableSource, names: tuple[str, ...], *, chosen: bool) -> None:
     if not names:
         source.refuse(
             "a feature at least",
-            "no other column of numbers",
+            "none" if chosen else "no other column of numbers",
             hint=f"name columns with {source.option('features')}, or one with {source.option('type')}",
         )
     if len(names) > MOST_FEATURES:

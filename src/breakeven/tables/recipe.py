@@ -12,11 +12,11 @@ from breakeven.beliefs import (
     Averaged,
     AveragedShares,
     Belief,
-    Choosy,
     GaussianProcess,
     Recognised,
     TypeMeans,
     TypeShares,
+    says_yes_or_no,
     untuned,
 )
 from breakeven.beliefs.belief import ENOUGH_TO_FIT
@@ -263,8 +263,7 @@ def _until_noise_is_seen(cases: Cases, options: Options) -> int:
 
 def says_yes_no(learner: Learner) -> bool:
     """Whether answers are yes and no now."""
-    belief = learner.belief
-    return isinstance(belief, Choosy) or (isinstance(belief, Recognised) and belief.kind == "yes/no")
+    return says_yes_or_no(learner.belief)
 
 
 def measured_from(learner: Learner) -> str:

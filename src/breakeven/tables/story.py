@@ -4,12 +4,11 @@ No id and no feature is shown, unless ids are asked for: then every point has th
 belief was first fitted its uncertainty is a guess; the record leaves it empty, and so do the pictures.
 """
 
-from math import lgamma, log
-
 import numpy as np
 import polars as pl
 
-from breakeven.errors.expect import Array
+from breakeven.beliefs.recognised import YES_NO_VALUES
+from breakeven.rows.copies import LABELS_TRIED, copies_among
 from breakeven.tables.billing import final_noise
 from breakeven.tables.cases import Cases
 from breakeven.tables.over_time import over_time
@@ -20,10 +19,6 @@ from breakeven.values import AuditReport, BillRow, Section
 from breakeven.values.amounts import amount, listed
 from breakeven.values.bill import NO_ONE, Comparison
 from breakeven.values.bill_words import doing, money
-
-BY_CHANCE = 1 / 500  # how likely a feature may be that gives all labels and has nothing to do with them
-LABELS_TRIED = 1_000  # at most
-ON_A_LINE = 1e-9  # of the spread of labels: how far off the line rounding may lead
 
 
 def facts(run: TableRun) -> list[str]:
@@ -218,9 +213,11 @@ def about_belief(run: TableRun) -> list[str]:
     if "constant" not in told:
         return []
     if "common" in told:
+        spoken = run.cases.columns.label_column.kind != "number" and told["common"] in YES_NO_VALUES
+        common = ("no", "yes")[int(told["common"])] if spoken else amount(told["common"])
         return [
-            f"Most labels bought are {amount(told['common'])}: predictions say how likely a label is an "
-            "exception, and take it to be one like those so far."
+            f"Most labels bought are {common}: predictions say how likely a label is an exception, and take "
+            "it to be one like those so far."
         ]
     models = "1 model" if told["members"] == 1 else f"{told['members']} models"
     return [
@@ -231,42 +228,24 @@ def about_belief(run: TableRun) -> list[str]:
 
 
 def about_copies(run: TableRun, seeds: Cases | None) -> list[str]:
-    """A warning of features that say the label itself, judged by no labels but those bought or owned."""
+    """A warning of columns that say the label itself, judged by labels of the table and those owned."""
     cases = run.cases
-    if cases.columns.type_column is not None:
-        return []
-    bought = np.flatnonzero(run.decisions.select("wants_label").collect().to_series().to_numpy())
-    points, labels = cases.points[bought[:LABELS_TRIED]], cases.labels[bought[:LABELS_TRIED]]
-    if seeds is not None:
-        points, labels = np.vstack([points, seeds.points]), np.append(labels, seeds.labels)
-    points, labels = points[:LABELS_TRIED], labels[:LABELS_TRIED]
-    copies = [f"`{cases.columns.names[i]}`" for i in copies_of(labels, points)]
+    places = np.unique(np.linspace(0, len(cases) - 1, min(len(cases), LABELS_TRIED)).astype(np.int64))
+    some = cases.taken(places)
+    points, labels = some.points, some.labels
+    if seeds is not None and len(some) < LABELS_TRIED:
+        more = seeds.first(LABELS_TRIED - len(some))
+        points, labels = [*points, *more.points], np.append(labels, more.labels)
+    copies = [f"`{name}`" for name in copies_among(cases.columns, points, labels)]
     if not copies:
         return []
+    what = "feature" if cases.columns.type_column is None else "type"
     which = f"{listed(copies)} {'gives' if len(copies) == 1 else 'give'}"
+    option = cases.option("features" if what == "feature" else "type")
     return [
-        f"{which} every label exactly, as far as the {len(labels):,} known labels show: a feature that is "
-        f"not known before the label must be left out ({cases.option('features')})."
+        f"{which} every label exactly, as far as {len(labels):,} labels show: a {what} that is not known "
+        f"before the label must be left out ({option})."
     ]
-
-
-def copies_of(labels: Array, points: Array) -> list[int]:
-    """Which columns of the points lie on a line with the labels, where that can hardly be chance.
-
-    By chance a column has the labels' order in one of all the orders that the labels could have come in.
-
-    >>> labels = np.array([1.0, 4.0, 2.0, 8.0, 5.0, 7.0, 3.0])
-    >>> copies_of(labels, np.column_stack([labels**2, 3.0 - 2.0 * labels]))
-    [1]
-    """
-    counts = np.unique(labels, return_counts=True)[1].tolist()
-    log_orders = lgamma(len(labels) + 1) - sum(lgamma(count + 1) for count in counts)
-    if log_orders < log(points.shape[1] / BY_CHANCE):
-        return []
-    apart, off = labels - labels.mean(), points - points.mean(axis=0)
-    squares = np.maximum((off * off).sum(axis=0), 1e-300)
-    left = apart[:, None] - off * ((off.T @ apart) / squares)
-    return np.flatnonzero(np.abs(left).max(axis=0) <= ON_A_LINE * np.abs(apart).max()).tolist()
 
 
 def _any_known(run: TableRun) -> bool:

@@ -74,6 +74,8 @@ FILLED_IN = re.compile(r"\{(" + "|".join(NUMBERS_OF) + r")\}")
 QUANTILE_LEVELS = (0.005, 0.025, 0.1, 0.16, 0.25, 0.5, 0.75, 0.84, 0.9, 0.975, 0.995)
 """Levels of the quantiles that a prediction carries; between them normal scores are interpolated."""
 
+LEAST_VARIANCE, LEAST_COUNT = 1e-16, 1e-3  # of a share, and of its yeses and noes: what can be computed with
+
 
 class Prediction(Struct, frozen=True, gc=False, omit_defaults=True):
     """What is believed of f at one point: the answer there, and how sure it is.
@@ -107,17 +109,18 @@ class Prediction(Struct, frozen=True, gc=False, omit_defaults=True):
 
         level = expect.probability("level", level, open=True)
         expect.one_of("of", of, ("f", "label"))
-        if self.probability is not None and of == "label":
-            tail = (1.0 - level) / 2.0
+        tail = (1.0 - level) / 2.0
+        if self.probability is not None:
+            if of == "f":
+                return _share_between(self.probability, self.std, tail)
             return float(self.probability >= 1.0 - tail), float(self.probability > tail)
         quantiles = self.f_quantiles if of == "f" else self.label_quantiles
         if quantiles is not None:
-            return _between(quantiles, (1.0 - level) / 2.0), _between(quantiles, (1.0 + level) / 2.0)
+            return _between(quantiles, tail), _between(quantiles, (1.0 + level) / 2.0)
         spread = self.std if of == "f" else hypot(self.std, self.noise_std)
-        half = -NormalDist().inv_cdf((1.0 - level) / 2.0) * spread if isfinite(spread) else inf
+        half = -NormalDist().inv_cdf(tail) * spread if isfinite(spread) else inf
         centre = self.mean if self.centre is None else self.centre
-        low, high = centre - half, centre + half
-        return (low, high) if self.probability is None else (max(low, 0.0), min(high, 1.0))
+        return centre - half, centre + half
 
     def normal_score(self, y: float) -> float:
         """How far out a label lies: 0 in the middle of what is expected, ±1.96 at an end of the 95% interval.
@@ -134,6 +137,15 @@ class Prediction(Struct, frozen=True, gc=False, omit_defaults=True):
             return _score_between(self.label_quantiles, y)
         centre = self.mean if self.centre is None else self.centre
         return (y - centre) / sqrt(self.std * self.std + self.noise_std * self.noise_std)
+
+
+def _share_between(mean: float, std: float, tail: float) -> tuple[float, float]:
+    """Between which a share of yeses lies but for a `tail` on either side: a Beta of this mean and std."""
+    from scipy.special import betaincinv  # slow to import
+
+    strength = mean * (1.0 - mean) / max(std * std, LEAST_VARIANCE) - 1.0
+    yes, no = (max(strength * part, LEAST_COUNT) for part in (mean, 1.0 - mean))
+    return float(betaincinv(yes, no, tail)), float(betaincinv(yes, no, 1.0 - tail))
 
 
 def _between(quantiles: tuple[float, ...], level: float) -> float:

@@ -298,7 +298,7 @@ def check_stream_data(asked: StreamWish) -> None:
 
 
 def stream_phases(asked: StreamWish) -> dict[str, list[Job]]:
-    """The jobs behind it: rivals, the learners under test, and other rules on their beliefs."""
+    """The jobs behind it: rivals, the learners under test, and other rules on the belief of the default."""
     found: dict[str, list[Job]] = {"Rivals": [], "Decisions": [], "Other rules on the same belief": []}
     for job in decision_jobs([*asked.names], asked.rounds, asked.seeds):
         match job:

@@ -1,4 +1,4 @@
-"""Jobs behind the table of decisions: learners under test, other rules on their belief, and other rivals.
+"""Jobs behind the table of decisions: learners under test, other rules on the default's belief, other rivals.
 
 `default` is what `from_table` builds, taken from the one function that builds it. `fitted process` is what it
 built at first, kept as the comparison: a process whose mean, kernel and noise are fitted, under the rule as
@@ -62,7 +62,6 @@ STREAM_CODE = (  # how streams are made and read, and how anything is scored
 )
 FITTED_CODE = (
     *STREAM_CODE,
-    "breakeven_research/experiments/runs/published_rules.py",
     "breakeven/beliefs/belief.py",
     "breakeven/beliefs/gp/",
     "breakeven/learner/",
@@ -159,6 +158,11 @@ class StreamJob(Job, frozen=True):
         """What the stream is an example of."""
         return STREAMS[self.stream].group
 
+    def make(self, learner: LearnerName, cost: float) -> Learner:
+        """A learner under test, new."""
+        stream = STREAMS[self.stream]
+        return make_learner(learner, self.cases, cost, stream.noise_std, yes_no=stream.yes_no)
+
 
 class RivalsJob(StreamJob, frozen=True):
     """The extremes, the mark, and explore-then-commit with the median and with scikit-learn's regressors.
@@ -217,10 +221,15 @@ class StoppingJob(StreamJob, frozen=True):
         return told if stream.yes_no else told | {UNSIZED: unsized_run(*known), SIZELESS: sizeless_run(*at)}
 
 
-class LearnerJob(StreamJob, frozen=True):
-    """A job of one of the learners under test, or of others on its belief."""
+class DecisionJob(StreamJob, frozen=True):
+    """A learner under test at one price, and its belief with as many labels at random.
+
+    >>> DecisionJob("friedman1", 0, None, "default", price=1.0).title
+    'Default: smooth functions'
+    """
 
     learner: LearnerName
+    price: float
 
     @property
     def title(self) -> str:
@@ -232,25 +241,6 @@ class LearnerJob(StreamJob, frozen=True):
         """The default is whatever the code is now; the other one depends on its own parts alone."""
         return FITTED_CODE if self.learner == FITTED else None
 
-    def make(self, cost: float) -> Learner:
-        """The learner itself, new."""
-        stream = STREAMS[self.stream]
-        return make_learner(self.learner, self.cases, cost, stream.noise_std, yes_no=stream.yes_no)
-
-    def belief(self) -> Belief:
-        """What it believes at first."""
-        return self.make(1.0).belief
-
-
-class DecisionJob(LearnerJob, frozen=True):
-    """The learner at one price, and its belief with as many labels at random.
-
-    >>> DecisionJob("friedman1", 0, None, "default", price=1.0).title
-    'Default: smooth functions'
-    """
-
-    price: float
-
     @property
     def effort(self) -> float:
         """Cheap labels are bought by the hundred."""
@@ -260,27 +250,27 @@ class DecisionJob(LearnerJob, frozen=True):
         """Both curves; the first with the coverage of its intervals."""
         cases = self.cases
         cost, rounds = label_cost(self.stream, self.price, cases), len(cases)
-        own = score(self.make(cost), cases.points, cases.labels)
+        own = score(self.make(self.learner, cost), cases.points, cases.labels)
         if own.labels[-1] == rounds:  # whoever labels all has no choice
             return {OWN: own, EQUAL_MONEY: replace(own, marks={})}
         listed = Listed(equal_money(rounds, own.labels[-1], self.seed))
-        random = Learner(self.belief(), listed, label_cost=cost)
+        random = Learner(self.make(self.learner, cost).belief, listed, label_cost=cost)
         return {OWN: own, EQUAL_MONEY: score(random, cases.points, cases.labels, levels=())}
 
 
-class BeliefJob(LearnerJob, frozen=True):
-    """The learner's belief under one other rule, at all values of that rule's free factor.
+class BeliefJob(StreamJob, frozen=True):
+    """The default's belief under one other rule, at all values of that rule's free factor.
 
-    >>> BeliefJob("friedman1", 0, None, "default", kind="random").title
-    'Default, other rules: smooth functions'
+    >>> BeliefJob("friedman1", 0, None, kind="random").title
+    'Other rules on the same belief: smooth functions'
     """
 
     kind: str
 
     @property
     def title(self) -> str:
-        """The learner and the group."""
-        return f"{self.learner.capitalize()}, other rules: {self.group}"
+        """The group."""
+        return f"Other rules on the same belief: {self.group}"
 
     @property
     def effort(self) -> float:
@@ -303,6 +293,10 @@ class BeliefJob(LearnerJob, frozen=True):
             if curve.labels[-1] > NEARLY_ALL * len(labels):
                 break
         return found | {f"{self.kind}-all": extremes(labels)[ALL]}
+
+    def belief(self) -> Belief:
+        """What the default believes at first."""
+        return self.make(DEFAULT, 1.0).belief
 
 
 Family = Callable[[float], Iterator[tuple[float, Rule, float]]]  # from the labels' spread: value, rule, cost
@@ -367,8 +361,9 @@ def decision_jobs(names: list[str], rounds: int | None = None, seeds: int | None
             found.append(RivalsJob(*at))
             dear = [price for price in stream.prices if stream.exceptions is not None or price >= DEAR]
             found += [StoppingJob(*at, price) for price in dear]
-            found += [DecisionJob(*at, learner, price) for learner in LEARNERS for price in stream.prices]
+            learners = (DEFAULT,) if stream.alone else LEARNERS
+            found += [DecisionJob(*at, learner, price) for learner in learners for price in stream.prices]
             if not stream.alone:
-                found += [BeliefJob(*at, learner, kind) for learner in LEARNERS for kind in KINDS]
+                found += [BeliefJob(*at, kind) for kind in KINDS]
                 found.append(EnsembleJob(*at))
     return found

@@ -29,8 +29,8 @@ class DecisionStream(NamedTuple):
     """How a stream is made, and what is known of it.
 
     `exceptions` is the mean size of labels that are not zero, where most are: an optimal stopping rule
-    stands beside those. `alone` leaves all rivals out but that rule and the two extremes. `yes_no` labels are
-    declared, as whoever has such labels would.
+    stands beside those. `alone` leaves all out but the default, that rule and the extremes. `yes_no` labels
+    are declared, as whoever has such labels would.
     """
 
     name: str
