@@ -67,7 +67,7 @@ SAID = {
 @pytest.mark.parametrize("words", SAID)
 def test_notes_and_warnings_say_the_state_that_the_belief_is_in(words):
     standing, said = SAID[words]
-    learner = SimpleNamespace(ledger=SimpleNamespace(standing=standing))
+    learner = SimpleNamespace(ledger=SimpleNamespace(standing=standing), belief=None)
     run = SimpleNamespace(learner=learner, refuted=[Refuted(9, "", 400, 30, 1.0)])
     assert about_trust(standing).startswith(f"The belief is {words}: 60 labels have tested it")
     assert said in about_trust(standing)

@@ -5,6 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from breakeven import (
+    Always,
+    AveragedShares,
     Check,
     GaussianProcess,
     Labeller,
@@ -13,8 +15,10 @@ from breakeven import (
     SquaredExponential,
     Threshold,
     TypeMeans,
+    TypeShares,
 )
 from breakeven.errors import WrongEvent
+from breakeven.learner import notices
 from breakeven.testing.stream_runs import recorded
 from breakeven.values import Arrived, Erased, Refuted, Told
 
@@ -226,6 +230,18 @@ def test_a_snapshot_that_knew_of_the_last_alarm_alone_is_read(learner):
 def test_an_alarm_whose_tests_were_all_erased_is_kept(learner):
     consistent(learner, 4)
     learner.apply(Refuted(learner.number + 1, "", learner.rounds, 0, 1.5))
+    assert standing(Learner.restore(learner.snapshot())) == standing(learner)
+
+
+@pytest.mark.parametrize(("belief", "x"), [(TypeShares(), "flu"), (AveragedShares(1), 0.5)])
+def test_shares_of_yeses_are_not_said_to_become_wider(caplog, belief, x):
+    learner = Learner(belief, Check(Always()), label_cost=0.1)
+    for y in (0, 1, 0, 1, 1, 0):
+        tell(learner, y, x)
+    learner.apply(Refuted(learner.number + 1, "", learner.rounds, 0, 1.5))
+    notices.refuted(learner.state, 0, 1.5)
+    for said in (str(standing(learner)), caplog.text):
+        assert "no change explains it, and shares of yeses have no width to make larger" in said
     assert standing(Learner.restore(learner.snapshot())) == standing(learner)
 
 

@@ -81,8 +81,8 @@ class Trust(Struct):
             return None
         return self.standing().words
 
-    def standing(self) -> Standing:
-        """How the belief stands."""
+    def standing(self, *, yes_no: bool = False) -> Standing:
+        """How the belief stands; shares of yeses cannot become wider."""
         last = next(reversed(self.open.values()), None)
         alarm = last or Alarm(0, 0, 1.0)
         return Standing(
@@ -92,7 +92,7 @@ class Trust(Struct):
             alarms=self.alarms,
             refuted_since=None if last is None else alarm.round,
             outdated=alarm.outdated,
-            widened=alarm.widened,
+            widened=1.0 if yes_no else alarm.widened,
         )
 
     def state(self) -> dict[str, Any] | None:

@@ -42,7 +42,7 @@ def over_time(run: TableRun) -> Section:
     standing = run.learner.ledger.standing
     if standing is not None:
         text.append(about_trust(standing))
-    text += [refuted_in_words(one) for one in run.refuted]
+    text += [refuted_in_words(one, yes_no=says_yes_no(run.learner)) for one in run.refuted]
     return Section(title="Over time", text=text, figures=[one for one in figures if one is not None])
 
 
@@ -160,15 +160,17 @@ def _in_cases(standing: Standing) -> str:
     return standing.words.replace(" round ", " case ")
 
 
-def refuted_in_words(one: Refuted) -> str:
+def refuted_in_words(one: Refuted, *, yes_no: bool) -> str:
     """When the belief was refuted, and what it did about it.
 
-    >>> refuted_in_words(Refuted(9, "", 1200, 80, 1.0))
+    >>> refuted_in_words(Refuted(9, "", 1200, 80, 1.0), yes_no=False)
     'At case 1,200 labels refuted the belief: it set aside its first 80 labels, from before a change.'
     """
     did = f"it set aside its first {one.outdated:,} labels, from before a change"
     if not one.outdated:
         did = f"its intervals became {one.widened:.3g} times as wide, as no change explains the labels better"
+        if yes_no:
+            did = "no change explains the labels better, and shares of yeses have no width to make larger"
     return f"At case {one.round:,} labels refuted the belief: {did}."
 
 
@@ -184,5 +186,5 @@ def warnings(run: TableRun) -> list[str]:
         "in doubt": "Labels since then speak against it as well: be careful with its predictions.",
         "refuted": "Whether that is enough is not known yet: be careful with its predictions.",
     }[standing.state]
-    after = refuted_in_words(last).partition(": ")[2]
+    after = refuted_in_words(last, yes_no=says_yes_no(run.learner)).partition(": ")[2]
     return [f"The labels refuted what breakeven believed{how_often} at case {last.round:,}: {after} {now}"]
