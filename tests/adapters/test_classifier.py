@@ -1,5 +1,7 @@
 """`BreakevenClassifier` keeps scikit-learn's conventions, and answers what costs less."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -99,6 +101,9 @@ def test_costs_that_cannot_be_are_refused(costs, message):
         BreakevenClassifier(**costs).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_numbers_that_are_words_are_refused():
-    with pytest.raises(ValueError, match="y: expected a row of finite numbers"):
-        BreakevenRegressor().fit([[0.0], [1.0]], ["good", "bad"])
+@pytest.mark.parametrize("y", [["good", "bad"], [True, False]], ids=["words", "truth values"])
+@pytest.mark.parametrize("verb", ["fit", "partial_fit"])
+def test_labels_that_are_no_numbers_are_refused_with_who_takes_them(verb, y):
+    words = f"y: expected a row of finite numbers, got {y}; for two classes there is BreakevenClassifier"
+    with pytest.raises(InvalidInput, match=re.escape(words)):
+        getattr(BreakevenRegressor(), verb)([[0.0], [1.0]], y)

@@ -66,7 +66,7 @@ def test_no_more_rounds_than_there_are():
         ({"points": ["a", "b", "c"]}, "points: expected whole numbers, or rows of numbers"),
         ({"points": [True, False, True]}, "points: expected whole numbers, or rows of numbers"),
         ({"points": 3}, "points: expected whole numbers, or rows of numbers, got 3"),
-        ({"points": [[1.0], [nan], [2.0]]}, r"points\[1\]: expected 1 finite numbers"),
+        ({"points": [[1.0], [nan], [2.0]]}, r"points\[1\]: expected 1 finite number,"),
         ({"points": np.zeros((3, 0))}, "points: expected whole numbers, or rows of numbers"),
         ({"points": [[1.0, 2.0], [3.0], [4.0]]}, "points: expected whole numbers, or rows of numbers"),
         ({"noise_std": 0.0}, "noise_std: expected a positive, finite number, got 0.0"),

@@ -444,7 +444,7 @@ def test_a_batch_of_types_is_a_list(X):
 @pytest.mark.parametrize("kind", ["cells", "gp"])
 @pytest.mark.parametrize("x", **named(NOT_A_ROW))
 def test_a_row_holds_as_many_finite_numbers_as_dimensions(kind, x):
-    assert_point_refused(kind, x, "^x: expected a row of 2 finite numbers, got ")
+    assert_point_refused(kind, x, "^x: expected a row of 2 finite numbers.*, got ")
 
 
 NOT_ROWS = {
@@ -453,7 +453,10 @@ NOT_ROWS = {
         r"X\[1\]: expected 2 finite numbers, got .*nan",
     ),
     "inf at the end": ([[0.5, 0.5], [-inf, 0.5]], r"X\[1\]: expected 2 finite numbers, got \[-inf, 0.5\]"),
-    "too far": (np.array([[0.5, 0.5], [1e200, 0.5]]), r"X\[1\]: expected 2 finite numbers, got \[1e\+200"),
+    "too far": (
+        np.array([[0.5, 0.5], [1e200, 0.5]]),
+        r"X\[1\]: expected 2 finite numbers of size 1e\+100 at most, got \[1e\+200",
+    ),
     "ragged": ([[0.5, 0.5], [0.5], [0.5, 0.5]], r"X\[1\]: expected 2 numbers, got \[0.5\]"),
     "too wide": ([[0.5] * 3] * 2, r"X: expected rows of 2 numbers each, got .*shape \(2, 3\)"),
     "too narrow": ([[0.5], [0.5]], r"X: expected rows of 2 numbers each, got .*shape \(2, 1\)"),

@@ -117,14 +117,15 @@ EXACT = "every label exactly"
 @pytest.mark.parametrize("cost", [0.5, 500.0], ids=["many are bought", "few are bought"])
 def test_a_feature_that_gives_the_label_away_is_named(cost):
     frame = smooth(80).with_columns(copy=32.0 - 1.8 * pl.col("y"))
-    (said,) = [one for one in bill_of(frame, cost=cost).notes if EXACT in one]
+    (said,) = [one for one in bill_of(frame, cost=cost).warnings if EXACT in one]
     assert said.startswith("`copy` gives every label exactly, as far as 80 labels show: a feature that")
     spoilt = frame.with_columns(copy=pl.when(pl.int_range(pl.len()) > 0).then("copy").otherwise("a"))
-    assert not [one for one in bill_of(spoilt, cost=cost).notes if EXACT in one]
+    assert not [one for one in bill_of(spoilt, cost=cost).warnings if EXACT in one]
     outcome = bill_of(frame.tail(60), cost=cost, rule="never", seed_labels=frame.head(20))
-    assert "as far as 80 labels show" in " ".join(outcome.notes)
+    assert "as far as 80 labels show" in " ".join(outcome.warnings)
+    assert outcome.bill.warnings == outcome.summary()["warnings"] == outcome.warnings
     outcome = bill_of(frame.tail(60), cost=cost, rule="never", seed_labels=spoilt.head(20))
-    assert EXACT not in " ".join(outcome.notes)
+    assert EXACT not in " ".join(outcome.warnings)
 
 
 @pytest.mark.parametrize("role", [{"features": ["a", "grade"]}, {"type": "grade"}], ids=["category", "type"])
@@ -132,10 +133,10 @@ def test_a_text_column_that_gives_the_label_away_is_named(role):
     grades = pl.Series(["poor", "fair", "good"] * 20)
     labels = grades.replace_strict({"poor": 3.0, "fair": 1.0, "good": 2.0})
     frame = smooth(60).with_columns(grade=grades, y=labels)
-    (said,) = [one for one in bill_of(frame, cost=0.5, **role).notes if EXACT in one]
+    (said,) = [one for one in bill_of(frame, cost=0.5, **role).warnings if EXACT in one]
     assert said.startswith("`grade` gives every label exactly, as far as 60 labels show")
     once = frame.with_columns(y=pl.when(pl.int_range(pl.len()) == 30).then(2.5).otherwise("y"))
-    assert not [one for one in bill_of(once, cost=0.5, **role).notes if EXACT in one]
+    assert not [one for one in bill_of(once, cost=0.5, **role).warnings if EXACT in one]
 
 
 # -- charts ----------------------------------------------------------------------------------------------

@@ -43,6 +43,22 @@ def test_the_bill_is_labels_plus_misses_plus_false_alarms():
     assert f"Misses: {misses:,}; false alarms: {alarms:,}." in outcome.notes[1]
 
 
+@pytest.mark.parametrize("role", [{"type": "kind"}, {"type": None}], ids=["types", "rows"])
+@pytest.mark.parametrize("option", [{"noise_std": 0.3}, {"kernel": "se"}], ids=["noise", "kernel"])
+def test_what_is_about_numbers_is_refused_beside_declared_labels(role, option):
+    (name,) = option
+    with pytest.raises(InvalidInput, match=f"{name}: expected none beside yes/no labels"):
+        bill(past(), labels="yes/no", **role, **option)
+
+
+@pytest.mark.parametrize("role", [{"type": "kind"}, {"type": None}], ids=["types", "rows"])
+def test_labels_owned_may_tell_the_kind_before_the_first_case(role):
+    frame = past().with_columns(a=pl.int_range(CASES) % 17)
+    notes = bill(frame.tail(60), seed_labels=frame.head(100), **role).notes
+    assert [one for one in notes if one.startswith("All labels owned from the start were 0 or 1: they count")]
+    assert not [one for one in notes if "After case 0" in one]
+
+
 WORDS = {
     "yes/no": ("yes", "no"),
     "Y/N": ("Y", " n"),

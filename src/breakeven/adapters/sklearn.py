@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from breakeven.adapters.matching import learner_for, teach
 from breakeven.beliefs.gp import Kernel, KernelName
+from breakeven.errors import expect
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 
@@ -119,14 +120,14 @@ class BreakevenRegressor(RegressorMixin, AskingEstimator):  # type: ignore[misc]
         with self._unless_refused():
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
             self.learner_ = self._new_learner()
-            teach(self.learner_, X, y)
+            teach(self.learner_, X, _numbers(y))
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn more labels: answers to `query` about the same rows, or labels that nobody asked for."""
         with self._unless_refused():
             X, y = validate_data(self, X, y, reset=self._is_new, dtype=np.float64, y_numeric=True)
-            teach(self._started(), X, y)
+            teach(self._started(), X, _numbers(y))
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
@@ -146,3 +147,11 @@ class BreakevenRegressor(RegressorMixin, AskingEstimator):  # type: ignore[misc]
 
     def _new_learner(self) -> Learner:
         return learner_for(self.n_features_in_, **self.get_params(deep=False))
+
+
+def _numbers(y: NDArray[Any]) -> NDArray[Any]:
+    """Labels, unless they are words or truth values, which are another estimator's."""
+    if y.dtype.kind in "USb":
+        came = f"{expect.shown(y.tolist())}; for two classes there is BreakevenClassifier"
+        expect.refuse("y", "a row of finite numbers", came, described=True)
+    return y

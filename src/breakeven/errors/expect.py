@@ -190,8 +190,10 @@ def vector(name: str, value: Any, dim: int | None = None) -> Vector:
     array = numbers(name, value, f"a row of {wanted}")
     if array.ndim == 0 and dim in (None, 1):
         array = array.reshape(1)
-    if array.ndim != 1 or (dim is not None and array.shape[0] != dim) or not (np.abs(array) <= LARGEST).all():
+    if array.ndim != 1 or (dim is not None and array.shape[0] != dim):
         refuse(name, f"a row of {wanted}", value)
+    if not (np.abs(array) <= LARGEST).all():
+        refuse(name, f"a row of {wanted}{_size_words(array)}", value)
     return array
 
 
@@ -224,8 +226,15 @@ def matrix(name: str, value: Any, dim: int) -> Vector:
         refuse(name, f"rows of {dim} numbers each", f"an array of shape {array.shape}", described=True)
     bad = np.flatnonzero(~(np.abs(array) <= LARGEST).all(axis=1))
     if bad.size:
-        refuse(f"{name}[{bad[0]}]", f"{dim} finite numbers", array[bad[0]].tolist())
+        row = array[bad[0]]
+        wanted = f"{dim} finite number{'s' if dim != 1 else ''}{_size_words(row)}"
+        refuse(f"{name}[{bad[0]}]", wanted, row.tolist())
     return array
+
+
+def _size_words(row: Array) -> str:
+    """How large numbers may be, where all of them are finite and some are too large."""
+    return f" of size {LARGEST:g} at most" if np.isfinite(row).all() else ""
 
 
 def numbers(name: str, value: Any, expected: str) -> Vector:

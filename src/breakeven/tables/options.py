@@ -256,10 +256,19 @@ class Options(Struct, frozen=True, kw_only=True):
             )
         if self.forgetting == "fit" and self.type is not None:
             expect.refuse("forgetting", "a number beside a type: it enters a type's sums at once", "fit")
-        if self.forgetting is not None and self.type is None and self.labels == "yes/no":
-            expect.refuse("forgetting", "none beside features and yes/no labels", self.forgetting)
+        if self.labels == "yes/no":
+            self._check_yes_no()
         if self.trials == 1:
             expect.refuse("trials", "0, or 2 at least: one order has no interval", self.trials)
+
+    def _check_yes_no(self) -> None:
+        """Yes/no labels have no noise of their own, and those of features no kernel and no half-life."""
+        of_numbers: dict[str, object] = {"noise_std": self.noise_std, "kernel": self.kernel}
+        if self.type is None:
+            of_numbers["forgetting"] = self.forgetting
+        for name, value in of_numbers.items():
+            if value is not None:
+                expect.refuse(name, "none beside yes/no labels: it is about numbers", value)
 
     def _check_costs(self) -> None:
         """Exactly one of a cost, a column of costs, and labellers."""

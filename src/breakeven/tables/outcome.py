@@ -161,8 +161,8 @@ class Outcome:
 
     @property
     def warnings(self) -> list[str]:
-        """What must be known before anything else, such as that labels refuted the belief."""
-        return warnings(self.run)
+        """What must be known before anything else: labels that refuted the belief, columns that give them."""
+        return [*warnings(self.run), *self._copies]
 
     @property
     def trials(self) -> list[BillRow]:
@@ -206,7 +206,7 @@ class Outcome:
             said += [f"{len(self.seeds):,} labels were owned from the start.", *self.seeds.notes]
         if not run.whole:
             said.insert(0, f"Interrupted: all numbers are of the first {len(run.cases):,} cases.")
-        said += [*about_belief(run), *about_turns(run), *self._copies]
+        said += [*about_belief(run), *about_turns(run)]
         return said + run.cases.notes + self.remarks
 
     @cached_property

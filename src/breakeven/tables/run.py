@@ -148,8 +148,12 @@ class _Walk:
 
     @property
     def turns(self) -> list[tuple[int, str]]:
-        """When the kind of labels was told from labels bought."""
-        return list(self._belief.turns) if isinstance(self._belief, Recognised) else []
+        """When the kind of labels was told from labels bought; in round 0, where owned labels told it."""
+        belief = self._belief
+        if not isinstance(belief, Recognised):
+            return []
+        unsaid = [] if belief.said == belief.kind else [(0, belief.kind)]  # where no label was bought since
+        return [*belief.turns, *unsaid]
 
     def _stop(self) -> bool:
         return self._stopped() or (self._most is not None and self._bought >= self._most)

@@ -200,11 +200,16 @@ def about_turns(run: TableRun) -> list[str]:
         f"{option('labels', 'yes/no')} if they are, or {option('labels', 'numbers')}."
     )
     return [
-        f"After case {round:,} all labels bought were {found}"
+        f"{_since(round)} were {found}"
         if kind == "yes/no"
         else f"With case {round:,} a label came that is neither 0 nor 1: labels are numbers from there on."
         for round, kind in run.turns
     ]
+
+
+def _since(round: int) -> str:
+    """Since when labels were yes or no."""
+    return f"After case {round:,} all labels bought" if round else "All labels owned from the start"
 
 
 def about_belief(run: TableRun) -> list[str]:

@@ -446,8 +446,11 @@ def _lost(runs: list[Measured]) -> Section | None:
         title="What loses",
         text=[
             f"Cells in which the default costs more than {LOSING:g} times the best rival in hindsight, the "
-            "worst first. Where most labels are zero, nobody who does not know that can be as good: the last "
-            "column compares with the best that can be done without inputs."
+            'worst first. Where most labels are zero, the rival "no one", which always answers 0, is best, '
+            "and nobody who is not told that they are zero can be as good: the last column compares with "
+            "the best that can be done without inputs by one who knows how large exceptions are. The "
+            "default does not before it has seen one, and looks for one whatever a label costs: labels "
+            "that are mostly zero and dear cost it most."
         ],
         tables=[Table(name="decisions-lost", title="Lost cells", columns=columns, rows=rows)],
     )
