@@ -32,7 +32,7 @@ SHOWN = {
     "rules-figure-numbers",
 }
 BEGIN, END = "<!-- measured: written by `make reproduce` -->", "<!-- measured: end -->"
-VALUE_TABLES = {"rules", "value-ablation"}
+VALUE_TABLES = {"rules", "apart", "value-ablation"}
 NOTE = (
     "This page is written by `make reproduce`, which runs everything. It shows a few of the pictures; all of "
     "them, with the average errors, the curves over λ and a table of every number, are in the folder "

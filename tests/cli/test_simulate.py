@@ -411,6 +411,10 @@ def test_a_folder_of_something_else_is_left_alone(capsys, cases, own):
             "forgetting: expected a type or a kernel beside it: the default for",
         ),
         (
+            ("--cost", 1, "--kernel", "se", "--forgetting", "data"),
+            "forgetting: expected a number, or \"fit\" to leave it to the labels, got 'data'",
+        ),
+        (
             ("--cost", 1, "--labeller", "nurse:2:3"),
             "cost: expected none beside labellers, who have costs, got 1.0",
         ),

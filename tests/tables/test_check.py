@@ -1,11 +1,15 @@
 """A table whose belief is checked: the bill says how it stands, and goes on checked."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
 import pytest
 
 from breakeven import Check, from_table
 from breakeven.errors import InvalidInput
+from breakeven.tables.over_time import about_trust, warnings
+from breakeven.values import Refuted, Standing
 from tests.tables.samples import smooth
 
 
@@ -24,14 +28,10 @@ def outcome(shift=0.0, **options):
 
 def test_the_bill_says_how_the_belief_stands():
     still, moved = outcome(check=0.1), outcome(3.0, check=0.1)
-    assert (
-        f"{still.summary()['standing'].tests} labels have tested the belief, and none refuted it."
-        in still.notes
-    )
+    tests = still.summary()["standing"].tests
+    assert f"The belief is consistent: {tests} labels have tested it, and none refuted it." in still.notes
     assert still.summary()["standing"].alarms == 0
-    assert "tested the belief and refuted it 2 times; those since do not contradict it." in " ".join(
-        moved.notes
-    )
+    assert "tested it, and refuted it 2 times; those since do not contradict it." in " ".join(moved.notes)
     assert moved.own_row.total < outcome(3.0).own_row.total
     assert "Check(Value(" in moved.bill.configuration
     assert "from breakeven import Check, Value" in moved.bill.configuration
@@ -55,3 +55,20 @@ def test_rules_it_is_compared_with_are_not_checked():
 def test_a_belief_that_no_label_tested_is_not_called_consistent():
     bill = from_table(smooth(2), label="y", cost=1.0, sweep=False)
     assert "No label has tested the belief yet." in bill.notes
+
+
+SAID = {
+    "consistent": (Standing(tests=60, evidence=0.3, alarms=1), "do not contradict it"),
+    "in doubt": (Standing(tests=60, evidence=7.0, alarms=1), "speak against it"),
+    "refuted since case 400": (Standing(tests=60, alarms=1, refuted_since=400, outdated=30), "not known yet"),
+}
+
+
+@pytest.mark.parametrize("words", SAID)
+def test_notes_and_warnings_say_the_state_that_the_belief_is_in(words):
+    standing, said = SAID[words]
+    learner = SimpleNamespace(ledger=SimpleNamespace(standing=standing), belief=None)
+    run = SimpleNamespace(learner=learner, refuted=[Refuted(9, "", 400, 30, 1.0)])
+    assert about_trust(standing).startswith(f"The belief is {words}: 60 labels have tested it")
+    assert said in about_trust(standing)
+    assert said in warnings(run)[0]

@@ -148,6 +148,26 @@ def test_labels_are_forgotten_where_that_is_asked(options):
     assert "a label counts half after 15 cases" in outcome.bill.facts
 
 
+@pytest.mark.parametrize(
+    ("moves", "said"), [(0.5, "By what the labels show, one counts half after "), (0.0, "The labels do not ")]
+)
+def test_a_half_life_may_be_left_to_the_labels(moves, said):
+    random = np.random.default_rng(3)
+    x = random.random(90)
+    y = np.sin(6.0 * x) + moves * random.normal(size=90).cumsum() + 0.1 * random.normal(size=90)
+    frame = pl.DataFrame({"x": x, "y": y})
+    outcome = bill_of(frame, cost=0.05, kernel="matern52", forgetting="fit", labels="numbers")
+    assert outcome.learner.belief.forgetting == "fit"
+    assert "labels say how fast they grow old" in outcome.bill.facts
+    assert any(one.startswith(said) for one in outcome.notes)
+    assert (outcome.learner.belief.describe()["half_life"] is None) == (moves == 0.0)
+
+
+def test_the_half_life_of_types_must_be_given():
+    with pytest.raises(InvalidInput, match="forgetting: expected a number beside a type"):
+        bill_of(typed(40), type="kind", cost=0.5, forgetting="fit")
+
+
 def test_labellers_are_asked_by_what_they_cost_and_know():
     given = {"nurse": Labeller(0.05, 0.5), "mri": Labeller(2.0, 0.05)}
     outcome = bill_of(smooth(100), labeller=given)

@@ -5,6 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from breakeven import (
+    Always,
+    AveragedShares,
     Check,
     GaussianProcess,
     Labeller,
@@ -13,8 +15,10 @@ from breakeven import (
     SquaredExponential,
     Threshold,
     TypeMeans,
+    TypeShares,
 )
 from breakeven.errors import WrongEvent
+from breakeven.learner import notices
 from breakeven.testing.stream_runs import recorded
 from breakeven.values import Arrived, Erased, Refuted, Told
 
@@ -179,6 +183,66 @@ def test_one_wrong_label_is_no_change(learner):
     assert learner.predict("flu").noise_std == before.noise_std
     assert standing(learner).state == "consistent"
     assert standing(learner).limit == 120.0  # spent
+
+
+def two_alarms(learner):
+    """The ids of two labels that refuted a belief, one soon after the other."""
+    consistent(learner, 8)
+    first = tell(learner, 9.0)
+    while standing(learner).alarms < 2:
+        second = tell(learner, 1e4)
+    return first, second
+
+
+def test_correcting_one_of_two_labels_that_alarmed_leaves_the_other_alarm_open(learner):
+    log = recorded(learner)
+    _, second = two_alarms(learner)
+    assert standing(learner).words == f"refuted since round {learner.decision(second).round}"
+    learner.correct(second, 1.0)
+    assert standing(learner).words == "refuted since round 9"
+    assert learner.decide("flu", force=False).doubt == "refuted since round 9"
+    assert Learner.fold(log).snapshot() == learner.snapshot()
+    again = Learner.restore(learner.snapshot())
+    assert standing(again) == standing(learner)
+    again.correct("9", 1.0)
+    assert standing(again).words == "consistent"
+
+
+def test_correcting_the_earlier_of_two_labels_that_alarmed_leaves_the_later_alarm_open(learner):
+    first, second = two_alarms(learner)
+    learner.correct(first, 1.0)
+    assert standing(learner).words == f"refuted since round {learner.decision(second).round}"
+    learner.correct(second, 1.0)
+    assert standing(learner).words == "consistent"
+
+
+def test_a_snapshot_that_knew_of_the_last_alarm_alone_is_read(learner):
+    _, second = two_alarms(learner)
+    then = learner.state.trust.state()
+    then["alarm"] = then.pop("open")[then["causes"][-1]]
+    earlier = Learner.restore(learner.snapshot())
+    earlier.state.trust.load(then)
+    assert standing(earlier) == standing(learner)
+    earlier.correct(second, 1.0)
+    assert standing(earlier).words == "consistent"
+
+
+def test_an_alarm_whose_tests_were_all_erased_is_kept(learner):
+    consistent(learner, 4)
+    learner.apply(Refuted(learner.number + 1, "", learner.rounds, 0, 1.5))
+    assert standing(Learner.restore(learner.snapshot())) == standing(learner)
+
+
+@pytest.mark.parametrize(("belief", "x"), [(TypeShares(), "flu"), (AveragedShares(1), 0.5)])
+def test_shares_of_yeses_are_not_said_to_become_wider(caplog, belief, x):
+    learner = Learner(belief, Check(Always()), label_cost=0.1)
+    for y in (0, 1, 0, 1, 1, 0):
+        tell(learner, y, x)
+    learner.apply(Refuted(learner.number + 1, "", learner.rounds, 0, 1.5))
+    notices.refuted(learner.state, 0, 1.5)
+    for said in (str(standing(learner)), caplog.text):
+        assert "no change explains it, and shares of yeses have no width to make larger" in said
+    assert standing(Learner.restore(learner.snapshot())) == standing(learner)
 
 
 def test_a_smooth_change_is_found_by_a_process():

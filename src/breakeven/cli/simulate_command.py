@@ -66,6 +66,8 @@ def _option(field: FieldInfo, hint: Any) -> Parameter:
     words = typer.Option(*names, help=meta.description, **(meta.extra or {}))
     if field.name in ("features", "labeller"):
         kind = list[str] | None
+    elif "parser" in (meta.extra or {}):
+        kind = str | None
     elif field.default is NODEFAULT:
         kind = kind | None
     return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, words])

@@ -47,6 +47,7 @@ from breakeven.values import (
     Refuted,
     Reopened,
     Repriced,
+    Standing,
     Told,
     Withdrawn,
 )
@@ -493,8 +494,13 @@ class Learner:
             awaited=len(book.awaited),
             error_cost=self.error_cost,
             audit=None if auditing is None else auditing.report(),
-            standing=None if self.state.checkable is None else self.state.trust.standing(),
+            standing=self._standing,
         )
+
+    @property
+    def _standing(self) -> Standing | None:
+        state = self.state
+        return None if state.checkable is None else state.trust.standing(yes_no=says_yes_or_no(state.belief))
 
     def __repr__(self) -> str:
         """One line: what it is made of, and how far it came."""

@@ -5,6 +5,7 @@ They are written where something is done for the first time, never in replay. Pr
 
 import logging
 
+from breakeven.beliefs import says_yes_or_no
 from breakeven.learner.state import State
 
 logger = logging.getLogger("breakeven.learner")
@@ -18,6 +19,8 @@ def fitted(state: State, labels: int) -> None:
 def refuted(state: State, outdated: int, widened: float) -> None:
     """Labels refuted the belief, which set some labels aside or widened its claims."""
     done = f"its claims are {widened:.3g} times as wide now"
+    if says_yes_or_no(state.belief):
+        done = "no change explains it, and shares of yeses have no width to make larger"
     if outdated:
         done = f"it set aside its first {outdated} labels, from before a change"
     logger.warning("stream %r, round %d: labels refuted the belief; %s", state.name, state.rounds, done)

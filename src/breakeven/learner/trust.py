@@ -25,15 +25,15 @@ class Alarm(Struct, frozen=True):
 class Trust(Struct):
     """What labels said of the belief's claims.
 
-    `suspect` is the key of a label that refuted the belief, until the belief has given way. `alarm` is the
-    last one, until what was done about it has held; `alarms` counts them. `causes` are the keys of the labels
-    behind alarms, as long as these can be corrected.
+    `suspect` is the key of a label that refuted the belief, until the belief has given way. `open` are the
+    alarms, by the key of the label behind each, until what was done about them has held; `alarms` counts all
+    there were. `causes` are the keys of the labels behind alarms, as long as these can be corrected.
     """
 
     test: SelfTest = SelfTest()
     tested: int = 0
     suspect: int | None = None
-    alarm: Alarm | None = None
+    open: dict[int, Alarm] = {}
     alarms: int = 0
     causes: list[int] = []
 
@@ -43,7 +43,7 @@ class Trust(Struct):
         if self.test.refutes:
             self.suspect = key
         elif self.test.tests >= HOLDS_AFTER and self.test.evidence < IN_DOUBT:
-            self.alarm = None
+            self.open.clear()
 
     @property
     def wider(self) -> float:
@@ -54,7 +54,8 @@ class Trust(Struct):
         """The belief has given way; the next test begins, with the next share of the false alarms."""
         assert self.suspect is not None
         self.causes.append(self.suspect)
-        self.test, self.suspect, self.alarm = self.test.next(), None, alarm
+        self.open[self.suspect] = alarm
+        self.test, self.suspect = self.test.next(), None
         self.alarms += 1
 
     def absolve(self, key: int) -> bool:
@@ -64,9 +65,8 @@ class Trust(Struct):
             return False
         if key not in self.causes:
             return False
-        if key == self.causes[-1]:
-            self.alarm = None
         self.causes.remove(key)
+        self.open.pop(key, None)
         return True
 
     def release(self, key: int) -> None:
@@ -77,29 +77,32 @@ class Trust(Struct):
     @property
     def doubt(self) -> str | None:
         """How the belief stands, in words; None where it is consistent with its labels."""
-        if self.alarm is None and self.test.evidence < IN_DOUBT:
+        if not self.open and self.test.evidence < IN_DOUBT:
             return None
         return self.standing().words
 
-    def standing(self) -> Standing:
-        """How the belief stands."""
-        alarm = self.alarm or Alarm(0, 0, 1.0)
+    def standing(self, *, yes_no: bool = False) -> Standing:
+        """How the belief stands; shares of yeses cannot become wider."""
+        last = next(reversed(self.open.values()), None)
+        alarm = last or Alarm(0, 0, 1.0)
         return Standing(
             tests=self.tested,
             evidence=self.test.evidence,
             limit=self.test.limit,
             alarms=self.alarms,
-            refuted_since=None if self.alarm is None else alarm.round,
+            refuted_since=None if last is None else alarm.round,
             outdated=alarm.outdated,
-            widened=alarm.widened,
+            widened=1.0 if yes_no else alarm.widened,
         )
 
     def state(self) -> dict[str, Any] | None:
         """Everything, as plain data; None where nothing was tested."""
-        return None if not self.tested else msgspec.to_builtins(self)
+        return msgspec.to_builtins(self) if self.tested or self.alarms else None
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up what `state` returned, all or nothing."""
         kept = msgspec.convert(state, Trust)
+        if (last := state.get("alarm")) is not None:  # as snapshots said it that knew of the last one alone
+            kept.open[kept.causes[-1] if kept.causes else 0] = msgspec.convert(last, Alarm)
         for name in self.__struct_fields__:
             setattr(self, name, getattr(kept, name))

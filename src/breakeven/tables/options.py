@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from msgspec import Meta, Struct
 from msgspec.structs import fields, force_setattr, replace
 
-from breakeven.beliefs.gp import SMOOTHNESS, KernelName
+from breakeven.beliefs.gp import SMOOTHNESS, KernelName, checked_half_life
 from breakeven.errors import BreakevenError, expect
 from breakeven.rows.reading import DecimalSign
 from breakeven.values import ErrorCosts, Labeller, Offer, best_offer
@@ -37,6 +37,18 @@ class UnreadableOptions(BreakevenError, ValueError):
     >>> issubclass(UnreadableOptions, ValueError)
     True
     """
+
+
+def number_or_word(text: str) -> float | str:
+    """What was typed where a number or a word may be given.
+
+    >>> number_or_word("500"), number_or_word("fit")
+    (500.0, 'fit')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -112,10 +124,11 @@ class Options(Struct, frozen=True, kw_only=True):
         ),
     ] = None
     forgetting: Annotated[
-        Number,
+        float | Literal["fit"] | None,
         Meta(
-            description="Cases after which a label counts half: for types, or with --kernel; the default "
-            "for features finds changes by itself."
+            description="Cases after which a label counts half: for types, or with --kernel, where fit "
+            "leaves it to the labels; the default for features finds changes by itself.",
+            extra={"metavar": "CASES|fit", "parser": number_or_word},
         ),
     ] = None
     labeller: Annotated[
@@ -184,9 +197,11 @@ class Options(Struct, frozen=True, kw_only=True):
         for name in ("label", "type", "order", "id", "cost_column"):
             if not isinstance(getattr(self, name), str | None):
                 expect.refuse(name, "the name of a column", getattr(self, name))
-        for name in ("cost", "noise_std", "budget", "forgetting", "audit_bound", *ERROR_COSTS):
+        for name in ("cost", "noise_std", "budget", "audit_bound", *ERROR_COSTS):
             if getattr(self, name) is not None:
                 force_setattr(self, name, expect.positive(name, getattr(self, name)))
+        if self.forgetting is not None:
+            force_setattr(self, "forgetting", checked_half_life(self.forgetting))
         if self.features is not None:
             force_setattr(self, "features", _each_once(self.features))
         if self.horizon is not None:
@@ -239,6 +254,8 @@ class Options(Struct, frozen=True, kw_only=True):
                 "finds changes by itself and has no half-life",
                 self.forgetting,
             )
+        if self.forgetting == "fit" and self.type is not None:
+            expect.refuse("forgetting", "a number beside a type: it enters a type's sums at once", "fit")
         if self.labels == "yes/no":
             self._check_yes_no()
         if self.trials == 1:
@@ -290,6 +307,11 @@ class Options(Struct, frozen=True, kw_only=True):
         return best_offer(
             Offer(one.cost, one.noise_std, name, one.cost) for name, one in self.labellers.items()
         )
+
+    @property
+    def half_life(self) -> float | None:
+        """After how many cases a label counts half, where that is given."""
+        return None if self.forgetting == "fit" else self.forgetting
 
     @property
     def error_costs(self) -> dict[str, Any]:

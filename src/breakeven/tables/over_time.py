@@ -42,7 +42,7 @@ def over_time(run: TableRun) -> Section:
     standing = run.learner.ledger.standing
     if standing is not None:
         text.append(about_trust(standing))
-    text += [refuted_in_words(one) for one in run.refuted]
+    text += [refuted_in_words(one, yes_no=says_yes_no(run.learner)) for one in run.refuted]
     return Section(title="Over time", text=text, figures=[one for one in figures if one is not None])
 
 
@@ -133,35 +133,44 @@ def _chart(run: TableRun, found: pl.DataFrame, name: str, marks: list[Mark]) -> 
 
 
 def about_trust(standing: Standing) -> str:
-    """What the labels that tested the belief say of it.
+    """How the belief stands, and what the labels that tested it say of it.
 
-    >>> about_trust(Standing(tests=68, evidence=0.3)), about_trust(Standing())
-    ('68 labels have tested the belief, and none refuted it.', 'No label has tested the belief yet.')
+    >>> about_trust(Standing(tests=68, evidence=0.3))
+    'The belief is consistent: 68 labels have tested it, and none refuted it.'
+    >>> about_trust(Standing(tests=9, evidence=70.0, alarms=1, refuted_since=8)).partition(";")[0]
+    'The belief is refuted since case 8: 9 labels have tested it, and refuted it once'
+    >>> about_trust(Standing())
+    'No label has tested the belief yet.'
     """
     if not standing.tests:
         return "No label has tested the belief yet."
     labels = "1 label has" if standing.tests == 1 else f"{standing.tests:,} labels have"
-    said = f"{labels} tested the belief"
-    if standing.alarms:
-        said += f" and refuted it {'once' if standing.alarms == 1 else f'{standing.alarms:,} times'}"
-    if standing.state == "refuted":
-        return f"{said}; whether what it did about that is enough is not known yet."
-    if standing.state == "in doubt":
-        return f"{said}; by the last of them it is in doubt."
-    return (
-        f"{said}; those since do not contradict it." if standing.alarms else f"{said}, and none refuted it."
-    )
+    times = "once" if standing.alarms == 1 else f"{standing.alarms:,} times"
+    refuted = f"refuted it {times}" if standing.alarms else "none refuted it"
+    since = {
+        "consistent": "; those since do not contradict it" if standing.alarms else "",
+        "in doubt": "; the last of them speak against it",
+        "refuted": "; whether what it did about that is enough is not known yet",
+    }[standing.state]
+    return f"The belief is {_in_cases(standing)}: {labels} tested it, and {refuted}{since}."
 
 
-def refuted_in_words(one: Refuted) -> str:
+def _in_cases(standing: Standing) -> str:
+    """Its state in words, as a table counts."""
+    return standing.words.replace(" round ", " case ")
+
+
+def refuted_in_words(one: Refuted, *, yes_no: bool) -> str:
     """When the belief was refuted, and what it did about it.
 
-    >>> refuted_in_words(Refuted(9, "", 1200, 80, 1.0))
+    >>> refuted_in_words(Refuted(9, "", 1200, 80, 1.0), yes_no=False)
     'At case 1,200 labels refuted the belief: it set aside its first 80 labels, from before a change.'
     """
     did = f"it set aside its first {one.outdated:,} labels, from before a change"
     if not one.outdated:
         did = f"its intervals became {one.widened:.3g} times as wide, as no change explains the labels better"
+        if yes_no:
+            did = "no change explains the labels better, and shares of yeses have no width to make larger"
     return f"At case {one.round:,} labels refuted the belief: {did}."
 
 
@@ -172,10 +181,10 @@ def warnings(run: TableRun) -> list[str]:
         return []
     last, times = run.refuted[-1], len(run.refuted)
     how_often = "" if times == 1 else f" {times:,} times, last"
-    now = (
-        "Whether that is enough is not known yet: be careful with its predictions."
-        if standing.state == "refuted"
-        else "Labels since then do not contradict it."
-    )
-    after = refuted_in_words(last).partition(": ")[2]
+    now = {
+        "consistent": "Labels since then do not contradict it.",
+        "in doubt": "Labels since then speak against it as well: be careful with its predictions.",
+        "refuted": "Whether that is enough is not known yet: be careful with its predictions.",
+    }[standing.state]
+    after = refuted_in_words(last, yes_no=says_yes_no(run.learner)).partition(": ")[2]
     return [f"The labels refuted what breakeven believed{how_often} at case {last.round:,}: {after} {now}"]

@@ -118,7 +118,7 @@ def _learnt(belief: Belief, cases: Cases, options: Options, seeds: Cases | None)
 def yes_no_belief(cases: Cases, options: Options) -> Belief:
     """The belief for yes/no labels of these cases."""
     if cases.columns.type_column is not None:
-        return TypeShares(prior_strength="learn", forgetting=options.forgetting)
+        return TypeShares(prior_strength="learn", forgetting=options.half_life)
     return AveragedShares(cases.columns.dim)
 
 
@@ -210,7 +210,7 @@ def type_means(options: Options, seeds: Cases | None) -> TypeMeans:
         prior_mean="fit",
         label_scale="fit",
         prior_std="learn" if options.rule == "value" else None,
-        forgetting=options.forgetting,
+        forgetting=options.half_life,
     )
     for point, y in labels_of(seeds):
         belief.learn(point, y)

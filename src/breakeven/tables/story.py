@@ -62,14 +62,23 @@ def _limits(run: TableRun) -> list[str]:
         said.append(f"at most {_money(run, options.per[0])} in any {options.per[1]:,} cases")
     if options.audit is not None:
         said.append(f"{100.0 * options.audit:.3g}% of what is declined is audited")
-    if options.forgetting is not None:
-        said.append(f"a label counts half after {amount(options.forgetting)} cases")
+    if options.half_life is not None:
+        said.append(f"a label counts half after {amount(options.half_life)} cases")
+    elif options.forgetting is not None:
+        said.append("labels say how fast they grow old")
     return said
 
 
 def about_limits(run: TableRun) -> list[str]:
-    """What became of a budget, an audit and labellers."""
+    """What became of a budget, an audit, a half-life left to the labels, and labellers."""
     options, ledger, said = run.options, run.learner.ledger, []
+    if options.forgetting == "fit":
+        found = run.learner.belief.describe()["half_life"]
+        said.append(
+            "The labels do not show that they grow old: none is forgotten."
+            if found is None
+            else f"By what the labels show, one counts half after {amount(found)} cases."
+        )
     if options.budget is not None:
         spent = _money(run, ledger.label_spend)
         said.append(f"Of the budget of {_money(run, options.budget)}, {spent} was spent.")

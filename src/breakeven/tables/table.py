@@ -1,7 +1,7 @@
 """One call from a frame to the bill."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from breakeven.beliefs.gp import KernelName
 from breakeven.errors import BreakevenError, how_to_install
@@ -48,7 +48,7 @@ def from_table(
     per: tuple[float, int] | None = None,
     audit: float | None = None,
     audit_bound: float | None = None,
-    forgetting: float | None = None,
+    forgetting: float | Literal["fit"] | None = None,
     labeller: Mapping[str, Labeller] | Iterable[str] | None = None,
     horizon: int | None = None,
     labels: Labels | None = None,

@@ -13,7 +13,7 @@ from breakeven.beliefs.gp.kernels import (
     kernel_named,
 )
 from breakeven.beliefs.gp.likelihood import Prior
-from breakeven.beliefs.gp.process import GaussianProcess, untuned
+from breakeven.beliefs.gp.process import GaussianProcess, checked_half_life, untuned
 
 __all__ = [
     "SMOOTHNESS",
@@ -24,6 +24,7 @@ __all__ = [
     "Parameters",
     "Prior",
     "SquaredExponential",
+    "checked_half_life",
     "kernel_named",
     "untuned",
 ]

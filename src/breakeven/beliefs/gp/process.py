@@ -136,7 +136,7 @@ class GaussianProcess(NumberRows):
         if fit is None and prior is not None:
             expect.refuse("prior", "None, because fit=None fits nothing", prior)
         self.prior = prior
-        self.forgetting = _checked_forgetting(forgetting)
+        self.forgetting = None if forgetting is None else checked_half_life(forgetting)
         if fit is None and self.forgetting == "fit":
             expect.refuse("forgetting", "a number, because fit=None fits nothing", forgetting)
         self._clock = 0  # arrivals so far
@@ -606,11 +606,17 @@ class GaussianProcess(NumberRows):
         self._note_parameters()
 
 
-def _checked_forgetting(value: Any) -> float | Literal["fit"] | None:
-    """A half-life, or how to come by one."""
-    if value is None or (isinstance(value, str) and value == "fit"):
-        return "fit" if value else None
-    return expect.positive("forgetting", value)
+def checked_half_life(value: Any) -> float | Literal["fit"]:
+    """A half-life, or how to come by one.
+
+    >>> checked_half_life(100), checked_half_life("fit")
+    (100.0, 'fit')
+    """
+    if not isinstance(value, str):
+        return expect.positive("forgetting", value)
+    if value != "fit":
+        expect.refuse("forgetting", 'a number, or "fit" to leave it to the labels', value)
+    return "fit"
 
 
 def untuned(
