@@ -462,6 +462,21 @@ def test_the_board_shows_where_the_stream_stands(pages):
     assert "Open requests</dt><dd>2" in get(pages, "/streams/clinic/board/now", "eve").text
 
 
+def test_the_board_says_how_a_belief_that_is_checked_stands(pages):
+    rule = {"kind": "Check", "rule": {"kind": "Always"}, "share": 0.0}
+    checked = {**AUDITED, "belief": {"kind": "TypeMeans", "noise_std": 0.1}, "rule": rule}
+    pages("PUT", "", checked, stream="watched", headers=bearer(pages), status=201)
+
+    def told(y):
+        id = pages("POST", "arrivals", {"row": "flu"}, stream="watched", headers=bearer(pages))["id"]
+        pages("POST", f"requests/{id}/label", {"y": y}, stream="watched", headers=bearer(pages))
+        board = get(pages, "/streams/watched/board/now").text
+        return re.search(r"Belief</dt><dd>(.*?) <small>", board).group(1)
+
+    assert {told(1.0 + 0.1 * (-1) ** i) for i in range(8)} == {"consistent"}
+    assert told(9.0) == "refuted since round 9"
+
+
 def test_the_board_claims_no_error_before_an_audit_has_its_label(pages):
     def shown():
         found = re.search(r"by audit</dt><dd>(.*?) <small>", get(pages, "/streams/drawn/board/now").text)
