@@ -137,6 +137,22 @@ def test_equal_labels_are_looked_at_for_a_while_whatever_they_cost():
     assert asked[0] == asked[1]
 
 
+@pytest.mark.parametrize(("value", "size"), [(0.0, 1.0), (4.0, 4.0), (-2e-9, 2e-9)])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_nothing_is_certain_because_it_was_equal_so_far(value, size, level):
+    one = Learner(Averaged(2, level=level), Value(horizon=500, scored="labels"), label_cost=1.0)
+    spreads = []
+    for count, x in enumerate(POINTS[:30], start=1):
+        one.tell(one.decide(x, force=True).id, value)
+        if count in (3, 10, 30):
+            answer = one.predict(POINTS[40])
+            spreads.append((answer.std, np.ptp(answer.interval(0.95, of="label"))))
+            assert answer.mean == value
+    assert [std > 0.0 for std, _ in spreads] == [True] * 3
+    assert [width > size for _, width in spreads] == [True, False, False]
+    assert sorted(spreads, reverse=True) == spreads
+
+
 def test_three_labels_that_happen_to_be_equal_wait_for_two_more():
     """Where labels come late, nobody buys on and on before the next ones tell that it was chance."""
     one = learner(label_cost=300.0, horizon=600)

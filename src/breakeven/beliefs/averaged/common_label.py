@@ -164,8 +164,11 @@ class CommonLabel:
 
     @property
     def size(self) -> float:
-        """How far exceptions are off, on average."""
-        return float(np.abs(self.others - self.value).mean()) if len(self.others) else 0.0
+        """How far exceptions are off, on average; before the first one as far as the common value is from 0.
+
+        Nobody knows it then, and it is 1 where that value is 0: it only keeps anything from being certain.
+        """
+        return float(np.abs(self.others - self.value).mean()) if len(self.others) else abs(self.value) or 1.0
 
     @property
     def thinned(self) -> float:
@@ -189,17 +192,16 @@ class CommonLabel:
         share = seen.prediction.probability
         assert share is not None
         labels = self._labels(share)
+        answer = labels.quantile(self.level) if len(self.others) else self.value
         quantiles = labels.quantiles()
         spread = seen.prediction.std * self.size
-        return Prediction(labels.quantile(self.level), spread, noise_std, quantiles, quantiles)
+        return Prediction(answer, spread, noise_std, quantiles, quantiles)
 
     def _labels(self, share: float) -> Mixture:
-        """The distribution of a label; before the first exception all of it is the common value."""
-        if not len(self.others):
-            return Mixture(np.full(1, self.value), np.ones(1))
-        others = len(self.others)
-        nodes: Array = np.append(self.others, np.full(ATOMS, self.value))
-        weights = np.repeat([share / others, (1.0 - share) / ATOMS], [others, ATOMS])
+        """The distribution of a label; before the first exception this may lie on either side."""
+        others = self.others if len(self.others) else self.value + np.array([-self.size, self.size])
+        nodes: Array = np.append(others, np.full(ATOMS, self.value))
+        weights = np.repeat([share / len(others), (1.0 - share) / ATOMS], [len(others), ATOMS])
         return Mixture(nodes, weights)
 
     def rank(self, point: Any, y: float) -> tuple[float, float]:
