@@ -79,8 +79,8 @@ def paragraphs(sentences: Iterable[str]) -> str:
 def shown(cell: Cell) -> str:
     """A cell as HTML; a number is rounded for reading, the CSV file has all its digits.
 
-    >>> shown(0.123456), shown(12345.6), shown(True), shown(None)
-    ('0.1235', '12,346', 'yes', '')
+    >>> shown(0.123456), shown(12345.6), shown(True), shown(None), shown("a's")
+    ('0.1235', '12,346', 'yes', '', "a's")
     """
     match cell:
         case None:
@@ -89,7 +89,7 @@ def shown(cell: Cell) -> str:
             return "yes" if cell else "no"
         case int() | float():
             return amount(cell).replace("-", "−")
-    return escape(cell)
+    return escape(cell, quote=False)
 
 
 # -- tables --------------------------------------------------------------------------------------------------
