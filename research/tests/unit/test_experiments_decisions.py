@@ -335,7 +335,9 @@ def test_a_cell_is_the_geometric_mean_of_its_seeds_and_a_stream_counts_once():
     assert cells == pytest.approx({("airfoil", 1.0): 2.0, ("concrete", 1.0): 0.5})
     found = decisions.spread(cells)
     assert (found.mean, found.worst, found.where) == (pytest.approx(1.0), pytest.approx(2.0), "airfoil")
-    half = 12.706 * np.log(2) * np.sqrt(2) / np.sqrt(2)  # t of one degree of freedom, two streams
+    assert (found.low, found.high) == (None, None)  # of two streams
+    found = decisions.spread({**cells, ("ccpp", 1.0): 1.0})
+    half = 4.3027 * np.log(2) / np.sqrt(3)  # t of two degrees of freedom, three streams
     assert (np.log(found.low), np.log(found.high)) == pytest.approx((-half, half), rel=1e-3)
 
 

@@ -66,6 +66,7 @@ SHORT = (
 )
 
 LOSING = 1.1  # times the best rival, from which on a cell is listed as lost
+ENOUGH_STREAMS = 3  # for an interval: that of two would go from nothing to everything
 FEW = 100  # unlabelled arrivals that a coverage is counted over at least
 WELL_COVERED = 0.8  # of intervals of 95%; less is far too little
 NUMERIC = (REAL, SMOOTH, TAILS)
@@ -254,7 +255,7 @@ def spread(cells: dict[tuple[str, float], float]) -> Spread:
     logs = np.array([np.mean(some) for some in by_stream.values()])
     (where, price), worst = max(cells.items(), key=lambda one: one[1])
     where = where if len({price for _, price in cells}) == 1 else f"{where} at {price:g}"
-    if len(logs) < 2:
+    if len(logs) < ENOUGH_STREAMS:
         return Spread(float(np.exp(logs.mean())), None, None, worst, where)
     half = float(stats.t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs)))
     low, high = np.exp(logs.mean() + np.array([-half, half]))
@@ -402,7 +403,7 @@ def _by_group(runs: list[Measured]) -> Section:
         title="Ratios by group and price",
         text=[
             "Geometric means over the streams of a group, of which each counts once however many seeds it "
-            "has, with intervals of 95% over these streams (none where there is one); and the worst cell. "
+            "has, with intervals of 95% over these streams (none of fewer than three); and the worst cell. "
             "The best rival has one choice (which rival, and its number, probability or λ) for all seeds of "
             "a stream; with a choice for each seed apart it is cheaper still, by luck of the draw. A simple "
             "way is a rival without a belief of ours: label all, no one, or the median, ridge, a forest or "
