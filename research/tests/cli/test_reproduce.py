@@ -297,7 +297,7 @@ def test_a_quick_look_writes_page_document_and_every_number(looked):
         assert f"\n## {title}\n" in document
     header, *rows = (out / "decisions.csv").read_text().splitlines()
     assert {"stream", "price", "learner", "loss", "labels", "cover95", "ratio"} <= set(header.split(","))
-    assert [row.split(",")[5] for row in rows] == ["default", "fitted process"]
+    assert [row.split(",")[5] for row in rows] == ["default"]
 
 
 def test_a_second_look_takes_everything_from_the_shelf(capsys, looked):
@@ -305,5 +305,5 @@ def test_a_second_look_takes_everything_from_the_shelf(capsys, looked):
     before = {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
     code, printed, err = reproduce(capsys, "rare-000", *QUICK, "--json", "--out", out)
     assert (code, err) == (0, "")
-    assert len(json.loads(printed)["runs"]) == 2
+    assert len(json.loads(printed)["runs"]) == 1
     assert {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()} == before
