@@ -241,7 +241,7 @@ def test_shares_of_yeses_are_not_said_to_become_wider(caplog, belief, x):
     learner.apply(Refuted(learner.number + 1, "", learner.rounds, 0, 1.5))
     notices.refuted(learner.state, 0, 1.5)
     for said in (str(standing(learner)), caplog.text):
-        assert "no change explains it, and shares of yeses have no width to make larger" in said
+        assert "no change explains it, and claims about yes and no cannot be made wider" in said
     assert standing(Learner.restore(learner.snapshot())) == standing(learner)
 
 

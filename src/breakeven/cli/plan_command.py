@@ -21,6 +21,7 @@ from breakeven.cli.output import (
 from breakeven.errors import expect
 from breakeven.tables.options import labellers_of
 from breakeven.values import Labeller, Offer, best_offer, expected_error
+from breakeven.values.amounts import several
 from breakeven.values.bill import compared
 from breakeven.values.bill_words import about_no_one, headline, sweep_words
 
@@ -203,16 +204,12 @@ def _limits(prospect: "Prospect") -> list[str]:
 
 def _title(prospect: "Prospect") -> str:
     size, what = (prospect.dim, "dimension") if prospect.types is None else (prospect.types, "type")
-    rounds, parts = _several(prospect.rounds, "arrival"), _several(size or 0, what)
+    rounds, parts = several(prospect.rounds, "arrival"), several(size or 0, what)
     noise = f"noise {prospect.noise_std:g}"
     if prospect.share is not None:
         noise = f"{100.0 * prospect.share:.3g}% say yes"
     trials = "one stream" if prospect.trials == 1 else f"means of {prospect.trials:,} streams"
     return f"{rounds}, {parts}, a label costs {prospect.cost:,.10g}, {noise}; {trials}"
-
-
-def _several(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _errors(prospect: "Prospect") -> list[str]:

@@ -20,7 +20,7 @@ def refuted(state: State, outdated: int, widened: float) -> None:
     """Labels refuted the belief, which set some labels aside or widened its claims."""
     done = f"its claims are {widened:.3g} times as wide now"
     if says_yes_or_no(state.belief):
-        done = "no change explains it, and shares of yeses have no width to make larger"
+        done = "no change explains it, and claims about yes and no cannot be made wider"
     if outdated:
         done = f"it set aside its first {outdated} labels, from before a change"
     logger.warning("stream %r, round %d: labels refuted the belief; %s", state.name, state.rounds, done)

@@ -82,7 +82,7 @@ class Trust(Struct):
         return self.standing().words
 
     def standing(self, *, yes_no: bool = False) -> Standing:
-        """How the belief stands; shares of yeses cannot become wider."""
+        """How the belief stands; claims about yes and no cannot be made wider."""
         last = next(reversed(self.open.values()), None)
         alarm = last or Alarm(0, 0, 1.0)
         return Standing(

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 from msgspec.structs import replace
 
+from breakeven.beliefs import says_yes_or_no
 from breakeven.errors.expect import Array
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
-from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun, labeller_draws
 from breakeven.values import EVEN, BillRow, counted
 from breakeven.values.bill import EVERYONE, NO_ONE
@@ -119,6 +119,6 @@ def final_noise(run: TableRun) -> float | None:
     Labels that are yes or no, or mostly one value, do not scatter around what is predicted.
     """
     belief = run.learner.belief
-    if not belief.traits.noise_known or says_yes_no(run.learner) or "common" in belief.describe():
+    if not belief.traits.noise_known or says_yes_or_no(run.learner.belief) or "common" in belief.describe():
         return None
     return belief.traits.noise_std

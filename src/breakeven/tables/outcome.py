@@ -9,6 +9,7 @@ import msgspec
 import polars as pl
 
 from breakeven import files
+from breakeven.beliefs import says_yes_or_no
 from breakeven.learner import Learner
 from breakeven.rows import Columns, save_bill
 from breakeven.rows.bills import SUMMARY_FILE, digest_of, has_gone_on
@@ -19,7 +20,6 @@ from breakeven.tables.faults import OptionWords, as_argument
 from breakeven.tables.over_time import about_trust, stretches, warnings
 from breakeven.tables.pictures import costs_differ
 from breakeven.tables.reasons import why_section
-from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.rivals import ABOUT_RULES
 from breakeven.tables.run import TableRun
 from breakeven.tables.story import (
@@ -192,7 +192,10 @@ class Outcome:
     def notes(self) -> list[str]:
         """How to read the bill."""
         run = self.run
-        said = [about_no_one(run.options.errors, yes_no=says_yes_no(run.learner)), about_errors(run)]
+        said = [
+            about_no_one(run.options.errors, yes_no=says_yes_or_no(run.learner.belief)),
+            about_errors(run),
+        ]
         said += [f"`{row.name}` {ABOUT_RULES[row.name]}." for row in self.more if row.name in ABOUT_RULES]
         if run.options.delay:
             said.append(

@@ -5,6 +5,7 @@ A label that refuted the belief is marked where that was found.
 
 import polars as pl
 
+from breakeven.beliefs import says_yes_or_no
 from breakeven.tables.billing import errors_without_labels, everyone_so_far, name_of
 from breakeven.tables.pictures import (
     STD_95,
@@ -15,7 +16,6 @@ from breakeven.tables.pictures import (
     rows_to_draw,
     rows_to_read,
 )
-from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
 from breakeven.values import Chart, Figure, Mark, Refuted, Section, Standing
 from breakeven.values.bill import NO_ONE
@@ -42,7 +42,7 @@ def over_time(run: TableRun) -> Section:
     standing = run.learner.ledger.standing
     if standing is not None:
         text.append(about_trust(standing))
-    text += [refuted_in_words(one, yes_no=says_yes_no(run.learner)) for one in run.refuted]
+    text += [refuted_in_words(one, yes_no=says_yes_or_no(run.learner.belief)) for one in run.refuted]
     return Section(title="Over time", text=text, figures=[one for one in figures if one is not None])
 
 
@@ -103,7 +103,7 @@ def stretches(run: TableRun) -> pl.DataFrame:
 def _chart(run: TableRun, found: pl.DataFrame, name: str, marks: list[Mark]) -> Figure | None:
     """One of the three numbers, stretch after stretch."""
     seen = found.filter(pl.col(name).is_not_null())
-    if not seen.height or (name == HELD and says_yes_no(run.learner)):
+    if not seen.height or (name == HELD and says_yes_or_no(run.learner.belief)):
         return None
     middle, y, band = (seen["from case"] + seen["to case"]) / 2, seen[name], {}
     if name == UNASKED_ERROR:
@@ -170,7 +170,7 @@ def refuted_in_words(one: Refuted, *, yes_no: bool) -> str:
     if not one.outdated:
         did = f"its intervals became {one.widened:.3g} times as wide, as no change explains the labels better"
         if yes_no:
-            did = "no change explains the labels better, and shares of yeses have no width to make larger"
+            did = "no change explains the labels better, and claims about yes and no cannot be made wider"
     return f"At case {one.round:,} labels refuted the belief: {did}."
 
 
@@ -186,5 +186,5 @@ def warnings(run: TableRun) -> list[str]:
         "in doubt": "Labels since then speak against it as well: be careful with its predictions.",
         "refuted": "Whether that is enough is not known yet: be careful with its predictions.",
     }[standing.state]
-    after = refuted_in_words(last, yes_no=says_yes_no(run.learner)).partition(": ")[2]
+    after = refuted_in_words(last, yes_no=says_yes_or_no(run.learner.belief)).partition(": ")[2]
     return [f"The labels refuted what breakeven believed{how_often} at case {last.round:,}: {after} {now}"]

@@ -261,14 +261,9 @@ def _until_noise_is_seen(cases: Cases, options: Options) -> int:
     return longest
 
 
-def says_yes_no(learner: Learner) -> bool:
-    """Whether answers are yes and no now."""
-    return says_yes_or_no(learner.belief)
-
-
 def measured_from(learner: Learner) -> str:
     """How the noise of types was measured on the way, if it was."""
-    if says_yes_no(learner):
+    if says_yes_or_no(learner.belief):
         return YES_NO
     first = f"the first {learner.warmup:,} labels, all bought"
     match learner.belief.describe().get("noise_from"):

@@ -13,13 +13,13 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from breakeven.beliefs import Recognised
+from breakeven.beliefs import Recognised, says_yes_or_no
 from breakeven.errors.expect import Array
 from breakeven.learner import Learner
 from breakeven.learner.replay import replay
 from breakeven.tables.cases import Cases
 from breakeven.tables.options import Options
-from breakeven.tables.recipe import measured_from, says_yes_no, start
+from breakeven.tables.recipe import measured_from, start
 from breakeven.tables.record import Record, compiles, decide_and_tell, flips_at
 from breakeven.values import Decision, Event, Refuted
 
@@ -231,4 +231,4 @@ class _Walk:
         """Whether anything but a guess says how far off predictions are."""
         typed = self._cases.columns.type_column is not None
         known = self._learner.belief.traits.noise_known
-        return known and (typed or self._learner.fits > 0 or says_yes_no(self._learner))
+        return known and (typed or self._learner.fits > 0 or says_yes_or_no(self._learner.belief))

@@ -7,13 +7,12 @@ belief was first fitted its uncertainty is a guess; the record leaves it empty, 
 import numpy as np
 import polars as pl
 
-from breakeven.beliefs.recognised import YES_NO_VALUES
+from breakeven.beliefs.recognised import YES_NO_VALUES, says_yes_or_no
 from breakeven.rows.copies import LABELS_TRIED, copies_among
 from breakeven.tables.billing import final_noise
 from breakeven.tables.cases import Cases
 from breakeven.tables.over_time import over_time
 from breakeven.tables.pictures import LABELLED, UNLABELLED, bought, predicted, row_count
-from breakeven.tables.recipe import says_yes_no
 from breakeven.tables.run import TableRun
 from breakeven.values import AuditReport, BillRow, Section
 from breakeven.values.amounts import amount, listed
@@ -26,7 +25,7 @@ def facts(run: TableRun) -> list[str]:
     cases, options = run.cases, run.options
     wrong = f"being wrong by 1 costs {_money(run, options.errors.unit)}"
     under, over = _money(run, options.errors.under), _money(run, options.errors.over)
-    if says_yes_no(run.learner):
+    if says_yes_or_no(run.learner.belief):
         wrong = f"a miss costs {under}, a false alarm {over}"
     elif not options.errors.even:
         wrong = f"an answer too low by 1 costs {under}, one too high {over}"
@@ -149,7 +148,7 @@ def about_errors(run: TableRun) -> str:
     if run.options.labeller is not None:
         said = "Errors are against the labels of the table."
     errors = run.options.errors
-    if says_yes_no(run.learner):
+    if says_yes_or_no(run.learner.belief):
         return about_answers(run)
     if not errors.even:
         said += (

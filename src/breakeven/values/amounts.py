@@ -53,6 +53,15 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600.0:.1f} hours"
 
 
+def several(number: int, noun: str) -> str:
+    """So many of something.
+
+    >>> several(1, "label"), several(1200, "label")
+    ('1 label', '1,200 labels')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def listed(words: list[str]) -> str:
     """Words in one sentence.
 

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from breakeven.values.amounts import listed
+from breakeven.values.amounts import listed, several
 from breakeven.values.decision import Decision, words
 from breakeven.values.showing import facts_table
 
@@ -165,7 +165,7 @@ class Explanation(Struct, frozen=True, kw_only=True, omit_defaults=True):
         yes_no = self.decision.prediction.probability is not None
         named = [_case(one, near=kind is None, yes_no=yes_no) for one in self.similar]
         if kind is not None:
-            count = f"The belief rests on {_count(self.labels, 'label')} of this {kind}"
+            count = f"The belief rests on {several(self.labels, 'label')} of this {kind}"
             return f"{count}; the last before this case: {listed(named)}." if named else f"{count}."
         if not named:
             return "" if self.labels else "No case has been labelled yet."
@@ -189,7 +189,3 @@ def _case(one: SimilarCase, *, near: bool, yes_no: bool) -> str:
     name = "an unnamed case" if one.id is None else one.id
     far = "" if one.distance is None or not near else f", {words(one.distance)} away"
     return f"{name} (label {label}{far})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -15,7 +15,8 @@ class Standing(Struct, frozen=True, kw_only=True):
 
     At an evidence of `limit` it is refuted. That happened `alarms` times. `refuted_since` is the round of the
     last time, until what the belief did about it has held; it then set aside `outdated` labels, the first it
-    was told, or made its claims wider by the factor `widened`: 1 for shares of yeses, which have no width.
+    was told, or made its claims wider by the factor `widened`, which is 1 where labels are yes or no: such
+    claims cannot be made wider.
 
     >>> print(Standing(tests=40, evidence=0.3, limit=40.0))
     the belief        consistent   (40 labels tested it; evidence against it 0.3, refuted at 40)
@@ -57,5 +58,5 @@ class Standing(Struct, frozen=True, kw_only=True):
         if self.outdated:
             return f"                  it set aside its first {self.outdated:,} labels, from before a change"
         if self.widened == 1.0:
-            return "                  no change explains it, and shares of yeses have no width to make larger"
+            return "                  no change explains it, and claims about yes and no cannot be made wider"
         return f"                  its claims are {self.widened:.3g} times as wide: no change explains it"
