@@ -9,12 +9,13 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 BOTH := --editable '.[dev]' --editable research
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder  # the shortest files come last
 QUICK := -m 'not slow'
+SEEDED = $(if $(SEED),--hypothesis-profile=seeded --hypothesis-seed=$(SEED))  # SEED=1 draws other examples
 FAST := tests/unit tests/contracts
 RIVER := src/breakeven/adapters/river.py
 unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes: each would compile all it imports
 OLDEST = $(BIN)/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct
 
-.PHONY: setup check lint test proof engines oldest demo serve docs dist figures reproduce decisions bench clean
+.PHONY: setup check lint test proof proof-package proof-research engines oldest demo serve docs dist figures reproduce decisions bench clean
 
 setup: $(READY)
 
@@ -43,12 +44,16 @@ lint: $(READY)
 	$(BIN)/lint-imports --config research/pyproject.toml
 
 test: lint
-	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK)
-	cd research && ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK)
+	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) $(SEEDED)
+	cd research && ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) $(QUICK) $(SEEDED)
 
 # Everything, also what is slow, with hundreds to thousands of examples of every property.
-proof: $(READY) $(READY_STUDIO)
+proof: proof-package proof-research
+
+proof-package: $(READY) $(READY_STUDIO)
 	HYPOTHESIS_PROFILE=proof $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
+
+proof-research: $(READY)
 	cd research && HYPOTHESIS_PROFILE=proof ../$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 
 # Spark beside one machine: every number of groups, through kills; part of the proof. It needs Java 17 or newer.

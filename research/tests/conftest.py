@@ -1,4 +1,4 @@
-"""Hypothesis profiles: a short one for every run, a long one for `make proof`. One BLAS thread for all."""
+"""Hypothesis profiles: the same examples at every run, those of a seed, and many. One BLAS thread for all."""
 
 import os
 
@@ -8,9 +8,11 @@ import scipy.linalg  # noqa: F401
 from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
+drawn = {"derandomize": False, "database": None, "print_blob": True}  # under CI Hypothesis has other defaults
 settings.register_profile("test", deadline=None, derandomize=True)
+settings.register_profile("seeded", deadline=None, **drawn)
 settings.register_profile(
-    "proof", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
+    "proof", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], **drawn
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 

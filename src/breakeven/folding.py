@@ -6,6 +6,7 @@ Entries of kinds that are no events of a learner are left alone: they are somebo
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import version
 from typing import Any, get_args
 
 from msgspec import Struct
@@ -82,8 +83,8 @@ def events_of(entries: Iterable[LogEntry]) -> Iterator[AnyEvent]:
 # -- the fold ------------------------------------------------------------------------------------------
 
 
-EachEvent = Callable[[LogEntry, AnyEvent], object]
-"""Called with an entry that was read and the event in it."""
+EachEvent = Callable[[LogEntry, AnyEvent, Learner], object]
+"""Called with an entry that was folded, the event in it, and the learner after it."""
 
 
 def fold_stream(
@@ -103,20 +104,18 @@ def fold_stream(
     """
     kept = _latest(store, stream.number, upto) if use_snapshot else None
     learner = None if kept is None else _restored(stream, kept, own)
-    if kept is None or learner is None:
-        return Learner.fold(_read(store.entries(stream.number, upto=upto), each), **own)
-    for event in _read(store.entries(stream.number, after=kept.seq, upto=upto), each):
-        learner.apply(event, rules=own.get("rules", ()))
-    return learner
-
-
-def _read(entries: Iterable[LogEntry], each: EachEvent | None) -> Iterator[AnyEvent]:
-    for entry in entries:
-        if entry.kind in EVENT_KINDS:
-            event = event_of(entry)
-            if each is not None:
-                each(entry, event)
-            yield event
+    after, rules = 0 if kept is None or learner is None else kept.seq, own.get("rules", ())
+    for entry in store.entries(stream.number, after=after, upto=upto):
+        if entry.kind not in EVENT_KINDS:
+            continue
+        event = event_of(entry)
+        if learner is None:
+            learner = Learner.fold([event], **own)
+        else:
+            learner.apply(event, rules=rules)
+        if each is not None:
+            each(entry, event, learner)
+    return Learner.fold([], **own) if learner is None else learner  # which says what is missing
 
 
 def _latest(store: Store, stream: int, upto: int | None) -> StoredSnapshot | None:
@@ -208,15 +207,17 @@ def erase(
     by: str,
     stream: str | None = None,
     at: float | None = None,
+    compact: bool = True,
     progress: DoneOf | None = None,
     **own: Any,
 ) -> list[ErasedFrom]:
     """Delete the content of every event about some ids, in one stream or in all, and say what was changed.
 
     Each such entry keeps its number and says that it was erased, when and by whom; an arrival keeps its
-    round. All snapshots of the stream go, and the store is compacted. Of each id a mark is kept, by which it
-    is known to be erased (`store.erased`). Nothing is changed unless every id is there, or was erased before,
-    and what is left can be folded.
+    round. All snapshots of the stream go, and one is kept of what is left. Of each id a mark is kept, by
+    which it is known to be erased (`store.erased`). Nothing is changed unless every id is there, or was
+    erased before, and what is left can be folded. The bytes are in the files of the store until it is
+    compacted; without `compact` that is left to the caller.
     """
     if not ids:
         expect.refuse("ids", "one at least", "none", described=True)
@@ -232,7 +233,9 @@ def erase(
     done = [erasing.tried(one, found[one.number]) for one in concerned]
     for one in concerned:
         store.rewrite(one.number, found[one.number], erasing.marks[one.number])
-    store.compact()
+        erasing.keep_left(one)
+    if compact:
+        store.compact()
     return done
 
 
@@ -253,6 +256,7 @@ class _Erasing(Struct):
     own: dict[str, Any]
     seen: set[str] = set()  # of these ids
     marks: dict[int, set[bytes]] = {}  # of these ids, by stream
+    left: dict[int, StoredSnapshot] = {}  # what the log will lead to, by stream
     done: int = 0
     whole: int = 0
 
@@ -281,10 +285,19 @@ class _Erasing(Struct):
 
     def tried(self, stream: StoredStream, changed: list[LogEntry]) -> ErasedFrom:
         """Fold the log as it will be, and say what will have changed."""
-        by_seq = {entry.seq: entry for entry in changed}
+        by_seq, last = {entry.seq: entry for entry in changed}, self.store.last(stream.number)
         entries = (by_seq.get(entry.seq, entry) for entry in self._entries(stream))
         left = Learner.fold(events_of(entries), **self.own)
+        kept = StoredSnapshot(stream.number, last, self.at, version("breakeven"), left.snapshot())
+        self.left[stream.number] = kept
         return ErasedFrom(stream.name, len(changed), left.rounds)
+
+    def keep_left(self, stream: StoredStream) -> None:
+        """Keep what was folded: whoever reads the stream next need not fold it again."""
+        try:
+            self.store.keep_snapshot(self.left.pop(stream.number))
+        except StoreError as error:  # the log has all that is in it
+            logger.warning("stream %r: the snapshot of what is left was not kept (%s)", stream.name, error)
 
     def _check_beginning(self, event: Created, stream: StoredStream) -> None:
         """Raise where a stream began with a state that holds an id: that cannot be taken out of it."""

@@ -79,7 +79,7 @@ class Server:
     def stop(self):
         self.client.close()
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(30) == 128 + signal.SIGTERM
+        assert self.process.wait(30) == 0
         self.process.stdout.close()
 
     def call(self, method, path, body=None):

@@ -114,10 +114,15 @@ def test_requests_go_to_a_folder_and_answers_come_back(service, tmp_path, capsys
     assert lines == ["id,x,y", "a-1,a-1,", "b 2,b 2,", "c,c,"]
     (tmp_path / "desk" / "answers.csv").write_text("id,y,kind\na-1,1.5,\nb 2,,skipped\n")
     assert main([*once, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["told"] == 0  # seen once: it may be half written
+    time.sleep(1.1)
+    assert main([*once, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["told"], told["withdrawn"], told["refused"]) == (1, 1, [])
     assert service.told() == [("Told", "a-1", 1.5), ("Withdrawn", "b 2", None)]
     (tmp_path / "desk" / "answers.csv").write_text("id,y,kind\na-1,2.5,\nb 2,,skipped\n")
+    assert main(once) == 0
+    time.sleep(1.1)
     service.call("POST", "/requests/c/label", {"y": 3.0})
     assert main(once) == 0
     assert "1 corrected, 0 withdrawn, 1 taken back" in capsys.readouterr().out
@@ -189,7 +194,8 @@ def test_a_webhook_does_not_wait_for_the_poll(service, studio, tmp_path):
         assert service.told() == [("Told", "a-1", 1.5)]
         wrong = httpx.post(f"http://{place}/", content=b"{}", headers={"X-Breakeven-Secret": "no"})
         assert wrong.status_code == 403
-        assert httpx.post(f"http://{place}/", content=b"{", headers=headers).status_code == 400
+        odd = httpx.post(f"http://{place}/", content=b"{", headers=headers)
+        assert odd.status_code == 204  # what it says is not believed, and so not read
     finally:
         process.kill()
         process.wait()
@@ -202,6 +208,8 @@ def test_a_request_that_somebody_holds_is_told_later(service, tmp_path, capsys):
     held = service.call("POST", "/requests/a-1/lease", {"seconds": 600})
     assert held["id"] == "a-1"
     (tmp_path / "desk" / "answers.csv").write_text("id,y\na-1,1.5\nc,2.5\n")
+    main(once)
+    time.sleep(1.1)
     capsys.readouterr()
     assert main(once) == 0
     told = json.loads(capsys.readouterr().out)

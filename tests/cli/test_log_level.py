@@ -5,8 +5,8 @@ import logging
 import pytest
 import typer
 
-from breakeven.cli import failures, main
-from breakeven.cli.log_messages import all_with_log_level, with_log_level
+from breakeven.cli import failures, log_messages, main
+from breakeven.cli.log_messages import MOST_A_SECOND, all_with_log_level, with_log_level
 from breakeven.cli.program import program
 
 LOGGER = logging.getLogger("breakeven")
@@ -80,3 +80,53 @@ def test_the_shell_completes_commands(breakeven, monkeypatch):
     monkeypatch.setenv("COMP_CWORD", "1")
     monkeypatch.setenv("_BREAKEVEN_COMPLETE", "complete_bash")
     assert breakeven().stdout == "simulate\n"
+
+
+def test_a_message_cannot_pass_for_another(capsys):
+    def speak() -> None:
+        """Say what a stranger sent."""
+        LOGGER.warning(
+            "refused: %s", "x\n2026-01-01 00:00:00,000 ERROR breakeven: all is lost\r\x1b[2J\u2028é"
+        )
+
+    assert run({"speak": speak}, "speak", "--log-level", "warning") == 0
+    first, second, end = capsys.readouterr().err.split("\n")
+    assert first.endswith("refused: x")
+    assert second == "    2026-01-01 00:00:00,000 ERROR breakeven: all is lost\\r\\x1b[2J\\u2028é"
+    assert end == ""
+
+
+def test_many_messages_of_a_kind_are_counted_and_not_written(monkeypatch, capsys):
+    now = [1.0]
+    monkeypatch.setattr("logging.time.time", lambda: now[0])
+
+    def speak() -> None:
+        """Say the same again and again."""
+        for number in range(1_000):
+            LOGGER.warning("refused %s", number)
+            logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
+        LOGGER.warning("something else")
+        now[0] = 3.0
+        LOGGER.warning("refused %s", "later")
+
+    assert run({"speak": speak}, "speak", "--log-level", "warning") == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2 * MOST_A_SECOND + 2
+    assert lines[-1].endswith("refused later (990 more of these were not written)")
+
+
+def test_messages_that_name_another_object_each_time_are_of_one_kind(monkeypatch, capsys):
+    monkeypatch.setattr("logging.time.time", lambda: 1.0)
+    monkeypatch.setattr(log_messages, "MOST_KINDS", 5)
+
+    def speak() -> None:
+        """Say the same of many objects, then many things."""
+        for number in range(100):
+            logging.getLogger("asyncio").error(f"Fatal error\nprotocol: <{number}>")
+        for number in range(20):
+            LOGGER.warning(f"kind {number}")
+
+    assert run({"speak": speak}, "speak", "--log-level", "warning") == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert sum("Fatal error" in one for one in lines) == MOST_A_SECOND
+    assert sum("kind" in one for one in lines) == 20

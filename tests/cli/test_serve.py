@@ -9,6 +9,7 @@ import sys
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +61,12 @@ def test_a_server_answers_keeps_what_it_answered_and_stops(address, tmp_path, ca
         assert ask(arrivals, {"row": "flu", "id": "a"})[1]["entry"] == 2
         assert main(["store", "compact", "--store", address]) == 2  # it is held
         assert f"held by process {process.pid}" in capsys.readouterr().err
+        (tmp_path / "link.db").symlink_to(address.removeprefix("sqlite:///"))
+        assert main(["serve", "--port", "0", "--store", f"sqlite:///{tmp_path}/link.db"]) == 2
+        assert (
+            f"link.db: expected a store that nobody else writes to, got one held by process {process.pid}"
+            in (capsys.readouterr().err)
+        )
         assert main(["token", "add", "ann", "--role", "send", "--store", address, "--json"]) == 0
         token = json.loads(capsys.readouterr().out)
         status = 200
@@ -74,7 +81,14 @@ def test_a_server_answers_keeps_what_it_answered_and_stops(address, tmp_path, ca
         assert "one that was revoked" in problem["detail"]
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
-        assert "Traceback" not in errors
+        assert process.returncode == 0
+        assert (
+            f"WARNING breakeven.service.access.entrance: refused, from 127.0.0.1, token {token['id']}"
+            in errors
+        )
+        assert token["token"].rpartition("_")[2] not in errors
+        assert "one that was revoked" in errors
+        assert errors.count("\n") == 1
     with running(address) as (process, url):
         assert ask(f"{url}/healthz") == (200, {"status": "alive"})
         os.kill(process.pid, signal.SIGKILL)
@@ -194,3 +208,52 @@ def test_people_whom_a_proxy_logs_in(address, capsys):
     assert "ann" in capsys.readouterr().out
     assert main(["serve", "--person-header", "X-User", "--store", address]) == 2
     assert "--trusted-proxy: expected the address of the proxy" in capsys.readouterr().err
+
+
+def documented(words, tmp_path, address):
+    """A command as docs/operating.md has it, with files and a port of the test's own."""
+    (tmp_path / "serve.toml").write_text(f'store = "{address}"\nport = 0\n')
+    changed = {
+        "/opt/breakeven/bin/breakeven": [sys.executable, "-m", "breakeven"],
+        "breakeven": [sys.executable, "-m", "breakeven"],
+        "/etc/breakeven/serve.toml": [str(tmp_path / "serve.toml")],
+        "sqlite:////data/clinic.db": [address, "--port", "0"],
+        "0.0.0.0": ["127.0.0.1"],
+    }
+    return [one for word in words for one in changed.get(word, [word])]
+
+
+@pytest.mark.parametrize("way", ["systemd", "container"])
+def test_the_documented_unit_and_container_log_and_stop_cleanly(way, address, tmp_path, capsys):
+    page = Path("docs/operating.md").read_text()
+    line = re.search(
+        r"^ExecStart=(.*)$" if way == "systemd" else r"^ENTRYPOINT (\[.*\])$", page, re.MULTILINE
+    )[1]
+    words = line.split() if way == "systemd" else json.loads(line)
+    store = open_store(address, "create")
+    store.create_stream("old", b'{"colour": "red"}', 1.0, lambda number: [])
+    store.close()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(documented(words, tmp_path, address), **pipes)
+    url = re.search(r"http://\S+", process.stdout.readline())[0]
+    while ask(f"{url}/v1/streams/old")[0] == 503:
+        pass
+    status, problem = ask(f"{url}/v1/streams/old")
+    process.send_signal(signal.SIGTERM)
+    out, errors = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "stopped\n")
+    assert (status, problem["type"]) == (500, "urn:breakeven:StreamDamaged")
+    assert re.search(r"ERROR breakeven\.service\.live_stream: stream 'old' cannot be read: ", errors)
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "lines"), [("error", [], 0), ("error", ["--log-level", "warning"], 1)]
+)
+def test_how_much_is_logged_is_a_setting_and_an_option_wins(address, tmp_path, settings, words, lines):
+    (tmp_path / "serve.toml").write_text(f'log_level = "{settings}"')
+    with running(address, "--config", str(tmp_path / "serve.toml"), *words) as (process, url):
+        ask(f"{url}/v1/streams", token="be_x_y")
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+    assert errors.count("\n") == lines, errors

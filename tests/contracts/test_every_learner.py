@@ -28,6 +28,7 @@ from breakeven import (
     Value,
     VariableUncertainty,
 )
+from breakeven.beliefs import says_yes_or_no
 from breakeven.testing import checks_for
 from tests.unit.weighing import Weighing
 
@@ -50,6 +51,7 @@ FITTED = {
     "growing": (GaussianProcess(2, None, SquaredExponential(0.5), mean="fit", fit="growing"), 5),
     "prior": (GaussianProcess(2, 0.1, mean="fit", fit="growing", prior=Prior()), 0),
     "half-life": (GaussianProcess(1, 0.1, mean="fit", fit="growing", forgetting="fit", prior=Prior()), 0),
+    "unknown noise": (TypeMeans(prior_mean="fit"), 4),
 }
 TYPES = {
     "flat prior": TypeMeans(0.1),
@@ -146,7 +148,8 @@ def learners():
         for rule_name, rule in WEIGHED.items():
             name = f"{belief_name}-{rule_name}"
             yield name, partial(Learner, belief, rule, label_cost=0.05, keep=20)
-            yield f"{name}-labellers", partial(Learner, belief, rule, labellers=LABELLERS, keep=20)
+            if not says_yes_or_no(belief):
+                yield f"{name}-labellers", partial(Learner, belief, rule, labellers=LABELLERS, keep=20)
     for belief_name in ("types", "se"):
         within = {"label_cost": 0.05, "keep": 20, "answers_within": (-0.2, 0.2)}
         yield f"within-{belief_name}", partial(Learner, FIXED[belief_name], Threshold(), **within)

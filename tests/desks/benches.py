@@ -45,6 +45,7 @@ class AtFolder:
             cells = [[str(row.get(name, "")) for name in ("id", "y", "kind", "labeller")] for row in rows]
             text = "\n".join(map(",".join, [["id", "y", "kind", "labeller"], *cells])) + "\n"
         (self.folder / f"answers.{self.form}").write_text(text)
+        self.open().answers(None)  # a first look, at which it may be half written
 
     def answer(self, id, y, labeller):
         self.put(id, labeller, {"y": y})

@@ -1,6 +1,7 @@
 """Label Studio as it was seen to behave (1.23): tokens, filters, pages, one attempt at a webhook.
 
-Only what our desk uses. `annotate` and `take_back` are what people do at it.
+Only what our desk uses. `annotate` and `take_back` are what people do at it. It is as unkind as the real one:
+tasks are deleted `between_pages`, its clock is `ahead` or behind, and annotations change `while_reading`.
 """
 
 import json
@@ -9,15 +10,11 @@ import threading
 import time
 import urllib.request
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 PAT = "a personal access token"
-
-
-def now():
-    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
 class Studio:
@@ -28,10 +25,16 @@ class Studio:
         self.tasks, self.hooks, self.calls, self.number, self.lives = {}, [], [], 0, lives
         self.tokens = {}  # access token: when it ends
         self.broken = False
+        self.ahead = 0.0  # seconds of its clock
+        self.between_pages = self.while_reading = lambda: None  # called before, and in the middle of a page
         self.lock = threading.RLock()
         self.server = self.thread = None
         self.port = 0
         self.start()
+
+    def now(self):
+        moment = datetime.now(UTC) + timedelta(seconds=self.ahead)
+        return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
     # -- the server --------------------------------------------------------------------------------------
 
@@ -108,7 +111,7 @@ class Studio:
     def import_tasks(self, project, about, given):
         for one in given:
             self.number += 1
-            moment = now()
+            moment = self.now()
             self.tasks[self.number] = {
                 "id": self.number,
                 "data": one["data"],
@@ -121,6 +124,7 @@ class Studio:
         return 201, {"task_count": len(given)} | ({"task_ids": made} if "return_task_ids" in about else {})
 
     def list_tasks(self, about, given):
+        self.between_pages()
         query = json.loads(about.get("query", "{}"))
         found = [one for one in self.tasks.values() if one["project"] == int(about["project"])]
         filters = query.get("filters")
@@ -131,9 +135,20 @@ class Studio:
         some = found[(page - 1) * size : page * size]
         if page > 1 and not some:
             return 404, {"detail": "Invalid page."}
+        some = json.loads(json.dumps([self.whole(one) for one in some]))  # as it was when it was read
+        self.while_reading()
         if "include" in about:
             some = [{name: one[name] for name in about["include"].split(",")} for one in some]
         return 200, {"tasks": some, "total": len(found)}
+
+    def whole(self, task):
+        """A task with its counts."""
+        skipped = sum(one["was_cancelled"] for one in task["annotations"])
+        counts = {
+            "total_annotations": len(task["annotations"]) - skipped,
+            "cancelled_annotations": skipped,
+        }
+        return task | counts
 
     def one_task(self, id, about, given):
         task = self.tasks.get(int(id))
@@ -182,7 +197,7 @@ class Studio:
                 action = "ANNOTATION_CREATED"
             else:
                 action = "ANNOTATION_UPDATED"
-            mine |= {"result": result, "was_cancelled": cancelled, "updated_at": now()}
+            mine |= {"result": result, "was_cancelled": cancelled, "updated_at": self.now()}
             task["updated_at"] = mine["updated_at"]
         self.call_hooks({"action": action, "task": task, "annotation": mine})
 
@@ -192,7 +207,7 @@ class Studio:
         with self.lock:
             gone = [one for one in task["annotations"] if one["completed_by"] == who]
             task["annotations"] = [one for one in task["annotations"] if one["completed_by"] != who]
-            task["updated_at"] = now()
+            task["updated_at"] = self.now()
         self.call_hooks({"action": "ANNOTATIONS_DELETED", "annotations": [{"id": one["id"]} for one in gone]})
 
     def call_hooks(self, event):
@@ -210,6 +225,8 @@ def passes(task, item):
     if column.startswith("data."):
         assert operator == "equal"
         return str(task["data"].get(column.removeprefix("data."))) == value
+    if column == "id":
+        return task["id"] > value if operator == "greater" else task["id"] == value
     assert (column, operator) == ("updated_at", "greater")
     return datetime.fromisoformat(task["updated_at"]) > datetime.fromisoformat(value)
 

@@ -27,6 +27,17 @@ def test_what_goes_wrong_is_a_line_and_no_traceback(caplog, capfd):
     assert not heard.is_set()
 
 
+@pytest.mark.parametrize("length", ["1000001", "9" * 5000, "-1", "many"])
+def test_a_message_that_is_too_long_is_not_read(length, capfd):
+    with (
+        hooks_received(Plain(), "127.0.0.1", 0, threading.Event()) as port,
+        socket.create_connection(("127.0.0.1", port), timeout=10.0) as sender,
+    ):
+        sender.sendall(f"POST / HTTP/1.1\r\nContent-Length: {length}\r\n\r\n".encode())
+        assert sender.recv(1000)[9:12] == (b"413" if length.isdecimal() else b"411")
+    assert "Traceback" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(
     "sent", [b"", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf"], ids=["no", "half"]
 )

@@ -1,8 +1,9 @@
-"""A real Label Studio passes what the fake passes, and its webhooks say what polling says..
+"""A real Label Studio passes what the fake passes, and pages and webhooks are as the fake has them.
 
 `make proof` installs it in .venv-studio; LABEL_STUDIO may name another program.
 """
 
+import json
 import os
 import socket
 import threading
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from breakeven.desks import DeskRequest, label_studio
 from breakeven.testing import DESK_CHECKS
 from tests.desks.real_studio import AtRealStudio, Person, RealStudio
 
@@ -50,9 +52,7 @@ def test_a_real_label_studio_passes(check, bench):
     check(bench)
 
 
-def test_its_webhooks_say_what_polling_says(bench, people):
-    from breakeven.desks import DeskRequest
-
+def test_its_webhooks_say_that_it_is_time_to_look(bench, people):
     heard, desk = [], bench.open()
 
     class Handler(BaseHTTPRequestHandler):
@@ -61,7 +61,8 @@ def test_its_webhooks_say_what_polling_says(bench, people):
 
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            heard.extend(desk.read_hook(dict(self.headers), body))
+            assert desk.read_hook(dict(self.headers), body) == []
+            heard.append(json.loads(body)["action"])
             self.send_response(200)
             self.end_headers()
 
@@ -84,12 +85,44 @@ def test_its_webhooks_say_what_polling_says(bench, people):
     bench.delete_task("8")
     server.shutdown()
     server.server_close()
-    kinds = [(one.id, one.kind, one.y) for one in heard]
-    assert kinds == [
-        ("7", "told", 3.0),
-        ("7", "changed", 4.0),
-        ("7", "skipped", None),
-        ("7", "deleted", None),
-        ("8", "deleted", None),
+    assert heard == [
+        "ANNOTATION_CREATED",
+        "ANNOTATION_UPDATED",
+        "ANNOTATION_CREATED",
+        "ANNOTATIONS_DELETED",
+        "TASKS_DELETED",
     ]
-    assert bench.open().answers(None)[0] == heard
+    found = [(one.id, one.kind, one.y) for one in bench.open().answers(None)[0]]
+    assert found == [("7", "skipped", None), ("8", "deleted", None)]
+
+
+def test_its_pages_by_id_leave_nothing_out_and_a_quiet_project_is_not_read_again(bench, monkeypatch):
+    monkeypatch.setattr(label_studio, "TASKS_A_PAGE", 2)
+    monkeypatch.setattr(label_studio, "BRIEF_A_PAGE", 3)
+    desk = bench.open()
+    desk.ask([DeskRequest(str(i), {}) for i in range(7)])
+    for i in range(1, 7):
+        bench.answer(str(i), float(i), ANN)
+    call, seen = desk._call, []
+
+    def counted(method, path, **more):
+        if path == "/api/tasks":
+            if len(seen) == 1:
+                bench.delete_task("0")
+            seen.append(more["params"])
+        return call(method, path, **more)
+
+    monkeypatch.setattr(desk, "_call", counted)
+    for _ in range(4):
+        desk.answers(None)
+    found = {one.id: one.y for one in desk.answers(None)[0]}
+    assert found == {"0": None} | {str(i): float(i) for i in range(1, 7)}
+    bench.answer("3", 33.0, BEN)
+    bench.answer("3", 34.0, ANN)
+    desk._journal.keep(label_studio.UPDATED, repr(4e9))  # as where the clock was ahead
+    for _ in range(3):
+        desk.answers(None)
+    assert [one.y for one in desk.answers(None)[0]][-2:] in ([33.0, 34.0], [34.0, 33.0])
+    seen.clear()
+    desk.answers(None)
+    assert len(seen) == 2  # nothing is updated, and the page that is compared is as it was

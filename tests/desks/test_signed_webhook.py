@@ -62,6 +62,16 @@ def test_a_message_sent_a_second_time_is_refused_also_by_another_process(tmp_pat
         desk(Journal(tmp_path / "journal.db"), NOW + 10).read_hook(signed(), BODY)
 
 
+@pytest.mark.parametrize("last", [{"y": 4.0}, {"kind": "deleted"}])
+def test_of_two_messages_that_come_in_the_wrong_order_the_later_counts(last):
+    journal = Journal()
+    for at, said in ((NOW - 20, {"y": 2.0}), (NOW - 1, last), (NOW - 9, {"y": 3.0})):
+        body = json.dumps({"answers": [{"id": "7", "labeller": "ann", **said}]}).encode()
+        desk(journal).read_hook(signed(body, at), body)
+    assert journal.since(None)[0][-1].y == last.get("y")
+    assert len(journal.since(None)[0]) == 2
+
+
 def test_signatures_that_are_too_old_to_be_taken_are_forgotten():
     journal = Journal()
     desk(journal).read_hook(signed(), BODY)

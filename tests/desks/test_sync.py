@@ -1,6 +1,5 @@
 """Between a desk and a learner: who counts, what is refused, and a kill at every moment."""
 
-import os
 import sqlite3
 
 import pytest
@@ -14,7 +13,6 @@ from breakeven.desks import (
     DeskDown,
     DeskRequest,
     DeskSync,
-    FolderDesk,
     Journal,
     requests_of,
 )
@@ -79,6 +77,9 @@ class Verbs:
     def withdraw(self, id, *, charged=False):
         self._call("withdraw", id, charged)
 
+    def reopen(self, id):
+        self._call("reopen", id)
+
 
 def synced(counting=None, **more):
     desk, verbs = Plain(), Verbs()
@@ -114,6 +115,7 @@ def test_where_the_first_takes_back_the_second_counts():
         ("tell", "7", 3.0),
         ("correct", "7", 5.0),
         ("withdraw", "7", False),
+        ("reopen", "7"),
         ("tell", "7", 1.0),
     ]
 
@@ -158,7 +160,7 @@ def test_a_skip_withdraws_and_a_label_that_comes_all_the_same_is_told(charged):
     sync.once()
     desk.says("7", "ben", 5.0)
     sync.once()
-    assert verbs.calls == [("withdraw", "7", charged), ("tell", "7", 5.0)]
+    assert verbs.calls == [("withdraw", "7", charged), ("reopen", "7"), ("tell", "7", 5.0)]
 
 
 def test_a_skip_beside_an_answer_changes_nothing():
@@ -183,6 +185,20 @@ def test_what_is_no_way_to_count_is_refused(words):
         InvalidInput, match=r"second: expected first, mean:N|names: expected names of labellers"
     ):
         Counting.of(words)
+
+
+def test_a_withdrawal_undone_at_the_desk_is_paid_as_before():
+    learner, desk = algorithm1(label_cost=50.0, noise_std=1.0), Plain()
+    ids = [learner.decide(kind).id for kind in ("flu", "cold")]
+    sync = DeskSync(desk, learner, lambda: requests_of(learner))
+    spent = []
+    for label in (3.0, None, 3.0, None):
+        for id in ids[len(spent) > 0 :]:
+            desk.takes_back(id, "ann") if label is None else desk.says(id, "ann", label)
+        sync.once()
+        spent.append(learner.ledger.label_spend)
+    assert spent == [100.0, 50.0, 100.0, 50.0]
+    assert learner.ledger.labels == 1
 
 
 # -- requests ----------------------------------------------------------------------------------------------
@@ -322,10 +338,49 @@ def test_a_memory_of_another_stream_is_refused(tmp_path):
         DeskSync(Plain(), Verbs(), list, memory=tmp_path / "sync.db", name="stream b")
 
 
+def test_a_memory_that_another_sync_uses_is_refused(tmp_path):
+    first = DeskSync(Plain(), Verbs(), list, memory=tmp_path / "sync.db")
+    with pytest.raises(UnwritableFolder, match=r"sync.db: cannot be used \(database is locked\)"):
+        DeskSync(Plain(), Verbs(), list, memory=tmp_path / "sync.db")
+    first.once()
+    first.close()
+    DeskSync(Plain(), Verbs(), list, memory=tmp_path / "sync.db").close()
+
+
 def test_a_memory_that_is_no_database_is_refused(tmp_path):
     (tmp_path / "sync.db").write_text("no database " * 100)
     with pytest.raises(UnwritableFolder, match=r"sync.db: cannot be used \(file is not a database\)"):
         DeskSync(Plain(), Verbs(), list, memory=tmp_path / "sync.db")
+
+
+def test_a_journal_that_was_lost_is_read_from_the_beginning():
+    desk, verbs, sync = synced()
+    for y in (1.0, 2.0, 3.0):
+        desk.says("7", "ann", y)
+    sync.once()
+    desk.journal = Journal()
+    desk.says("7", "ann", 3.0)
+    desk.says("8", "ann", 4.0)
+    sync.once()
+    assert verbs.calls == [
+        ("tell", "7", 1.0),
+        ("correct", "7", 2.0),
+        ("correct", "7", 3.0),
+        ("tell", "8", 4.0),
+    ]
+
+
+def test_a_disk_that_is_full_is_one_line_and_is_tried_again(tmp_path):
+    desk, verbs = Plain(), Verbs()
+    sync = DeskSync(desk, verbs, list, memory=tmp_path / "sync.db")
+    sync._db.execute("PRAGMA max_page_count = 1")
+    for number in range(300):
+        desk.says(f"request {number} {'x' * 100}", "ann", 1.0)
+    with pytest.raises(StoreFailed, match=r"sync.db: what the sync .* \(database or disk is full"):
+        sync.once()
+    assert verbs.calls == []
+    sync._db.execute("PRAGMA max_page_count = 100000")
+    assert sync.once().told == 300
 
 
 def test_a_cursor_of_another_kind_is_refused():
@@ -433,7 +488,7 @@ def test_what_counts_does_not_depend_on_when_one_looks(deeds, looks, second):
 
         class Last(Verbs):
             def _call(self, verb, id, *words, told=told):
-                told[id] = None if verb == "withdraw" else words[0]
+                told[id] = words[0] if verb in ("tell", "correct") else None
 
         sync = DeskSync(desk, Last(), list, counting=Counting.of(second))
         for (id, who, y), look in zip(deeds, looks, strict=False):
@@ -467,90 +522,3 @@ def test_a_task_deleted_after_its_answer_leaves_the_answer():
     journal.say("annotation 1", "7", "ann", 3.0, at=1.0)
     journal.task_is_gone("7", at=2.0)
     assert journal.since(None)[0] == [DeskAnswer("7", 3.0, "told", "ann", 1.0)]
-
-
-# -- the folder --------------------------------------------------------------------------------------------
-
-
-def test_no_spreadsheet_runs_what_a_stranger_wrote(tmp_path):
-    desk = FolderDesk(tmp_path)
-    desk.ask([DeskRequest("=1+1", {"note": "@SUM(A1)", "age": -3})])
-    assert (tmp_path / "requests.csv").read_text().splitlines()[1] == "'=1+1,'@SUM(A1),-3,"
-    (tmp_path / "answers.csv").write_text("id,y\n'=1+1,3\n")
-    assert desk.answers(None)[0][0].id == "=1+1"
-    desk.withdraw(["=1+1"])
-    assert (tmp_path / "requests.csv").read_text() == "id,y\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("answers.csv", "id,y\n7,many\n", r"answers.csv, row 1: expected a number as y, got 'many'"),
-        ("answers.csv", "y\n7\n", r"answers.csv, row 1: expected a column id"),
-        (
-            "answers.csv",
-            "id,y,kind\n7,,perhaps\n",
-            r"row 1: expected told, skipped or deleted, or no kind, got 'perh",
-        ),
-        ("answers.jsonl", '{"id": "7"\n', r"answers.jsonl, row 1: expected a JSON object"),
-        ("answers.jsonl", '{"id": "7", "y": "nan"}\n', r"row 1: expected a number as y, got 'nan'"),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_named(tmp_path, name, text, words):
-    desk = FolderDesk(tmp_path)
-    (tmp_path / name).write_text(text)
-    with pytest.raises(ValueError, match=words):
-        desk.answers(None)
-
-
-def test_a_line_that_is_still_being_written_waits(tmp_path):
-    desk = FolderDesk(tmp_path, "jsonl")
-    (tmp_path / "answers.jsonl").write_text('{"id": "7", "y": 3}\n{"id": "8", "y": 4')
-    answers, cursor = desk.answers(None)
-    assert [one.id for one in answers] == ["7"]
-    with (tmp_path / "answers.jsonl").open("a") as file:
-        file.write("5}\n")
-    assert [(one.id, one.y) for one in desk.answers(cursor)[0]] == [("8", 45.0)]
-
-
-def test_a_csv_line_without_an_end_waits_until_nobody_writes_any_more(tmp_path):
-    desk, path = FolderDesk(tmp_path), tmp_path / "answers.csv"
-    path.write_text("id,y\n6,1\n7,38\n")
-    _, cursor = desk.answers(None)
-    path.write_text("id,y\n6,1\n7,3")
-    with pytest.raises(DeskDown, match=r"answers.csv: expected a last line with an end, got one st"):
-        desk.answers(cursor)
-    os.utime(path, (0, 0))
-    assert [(one.id, one.y) for one in desk.answers(cursor)[0]] == [("7", 3.0)]
-
-
-def test_an_answer_without_a_label_is_not_filled_in_yet(tmp_path):
-    desk = FolderDesk(tmp_path)
-    desk.ask([DeskRequest("7", {"age": 61})])
-    (tmp_path / "answers.csv").write_text((tmp_path / "requests.csv").read_text())
-    assert desk.answers(None)[0] == []
-
-
-@pytest.mark.parametrize("how", ["gone", "empty", "folder"])
-def test_a_file_of_answers_that_is_away_takes_nothing_back(tmp_path, how):
-    desk, path = FolderDesk(tmp_path / "desk", journal=Journal()), tmp_path / "desk" / "answers.csv"
-    path.write_text("id,y\n7,3\n")
-    _, cursor = desk.answers(None)
-    if how == "empty":
-        path.write_text("")
-    else:
-        path.unlink()
-        if how == "folder":
-            (tmp_path / "desk").rmdir()
-    with pytest.raises(
-        DeskDown, match=r"answers.csv: expected a file of answers, as before, got none or an empty"
-    ):
-        desk.answers(cursor)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("id,y\n")
-    assert [(one.id, one.kind) for one in desk.answers(cursor)[0]] == [("7", "deleted")]
-
-
-def test_files_send_no_messages(tmp_path):
-    with pytest.raises(ValueError, match="expected answers in files, got a message"):
-        FolderDesk(tmp_path).read_hook({}, b"")

@@ -1,6 +1,8 @@
 """Decisions on a real Spark: those of one machine, by id, also through kills and moves; what is refused."""
 
 import re
+import shutil
+import sys
 from datetime import datetime
 from inspect import signature
 
@@ -15,6 +17,7 @@ from breakeven.engines.spark import (
     import_learners,
     predictor,
 )
+from breakeven.engines.spark.checkpoints import EMPTY_AT_START
 from breakeven.errors import InvalidInput, SnapshotError
 from tests.engines import deciding_process
 from tests.engines.local_spark import (
@@ -28,7 +31,7 @@ from tests.engines.local_spark import (
     write_file,
     write_world,
 )
-from tests.oracle.group_worlds import LEARNERS, kept, said
+from tests.oracle.group_worlds import LEARNERS, by_hand, kept, said
 
 KINDS = ["algorithm 1", "process"]
 
@@ -56,24 +59,57 @@ def test_spark_is_one_machine(spark, tmp_path, kind):
     assert same(exported(spark, f"{tmp_path}/checkpoint"), learners)
 
 
-def killed_and_finished(spark, tmp_path, kind, groups, kills):
-    """A world whose query is killed in these batches, so long after their begin, and then goes on here."""
+def killed_and_finished(spark, tmp_path, kind, groups, kills, named=True):
+    """A world whose query is killed at points of batches, one after the other, and then goes on here."""
     world = world_of(kind, batches=5)
-    expected, learners = write_world(world, kind, tmp_path)
-    for batch, wait in kills.items():
+    first, _ = write_world(world, kind, tmp_path)
+    for batch, point in kills.items():
         process = deciding_process.start(
-            tmp_path, kind, groups, partitions=groups if kind == "process" else 2
+            tmp_path, kind, groups, partitions=groups if kind == "process" else 2, named=named
         )
-        deciding_process.killed_in(process, tmp_path, batch, wait)
-        begun, committed = (deciding_process.logged(tmp_path, name) for name in ("offsets", "commits"))
-        assert max(begun) > max(committed, default=-1)
-    run(answers(spark, tmp_path, kind, groups=groups, checkpoint=f"{tmp_path}/checkpoint"), tmp_path)
+        deciding_process.killed_at(process, tmp_path, batch, point)
+    checkpoint = {"checkpoint": f"{tmp_path}/checkpoint"} if named else {}
+    run(answers(spark, tmp_path, kind, groups=groups, **checkpoint), tmp_path)
+    expected = {}
+    learners = by_hand(world, LEARNERS[kind], batches_of(world, first, tmp_path), expected)
     assert said(answered(spark, tmp_path, world)) == said(expected)
     assert same(exported(spark, f"{tmp_path}/checkpoint"), learners)
 
 
-def test_a_killed_query_goes_on_as_if_nothing_had_been(spark, tmp_path):
-    killed_and_finished(spark, tmp_path, "algorithm 1", 7, {2: 0.0})
+def batches_of(world, first, folder):
+    """The batches that Spark made of a world's files: a kill before the offsets puts two files into one."""
+    asked = {i: one["wants_label"] for i, one in first.items()}
+    done = [0, 0]
+    for batch in sorted(deciding_process.logged(folder, "offsets")):
+        until = deciding_process.files_until(folder, batch)
+        arrivals, labels = (range(one, end) for one, end in zip(done, until, strict=True))
+        done = until
+        yield (
+            [i for file in arrivals for i in world.arrivals(file)[0]],
+            [one for file in labels for one in world.labels(file, asked)],
+        )
+    assert done == [world.batches + 3] * 2
+
+
+def test_a_query_killed_in_its_first_batch_goes_on_as_if_nothing_had_been(spark, tmp_path):
+    killed_and_finished(spark, tmp_path, "algorithm 1", 7, {0: "begun"})
+
+
+def test_a_query_killed_while_its_first_offsets_were_written_goes_on(spark, tmp_path):
+    """Spark writes them to a file of another name first; Spark 4.3 refuses what it finds there by default."""
+    world = world_of("algorithm 1", rows=40, batches=1)
+    write_world(world, "algorithm 1", tmp_path)
+    offsets = tmp_path / "checkpoint" / "offsets"
+    offsets.mkdir(parents=True)
+    (offsets / ".0.5f2c.tmp").write_text("v1")
+    other = spark.newSession()
+    query = run(answers(other, tmp_path, "algorithm 1", groups=2), tmp_path)
+    assert deciding_process.logged(tmp_path, "commits")
+    assert query.exception() is None
+    strict = spark.newSession()
+    strict.conf.set(EMPTY_AT_START, "true")
+    answers(strict, tmp_path, "algorithm 1", groups=2)
+    assert strict.conf.get(EMPTY_AT_START) == "true"  # as its owner wants it
 
 
 def moved(spark, tmp_path, kind, groups):
@@ -139,6 +175,41 @@ def test_a_checkpoint_of_another_make_is_refused(spark, begun):
     with pytest.raises(SnapshotError, match=r"with label_cost 0.5, as it was begun, got 3.0; begin anew, or"):
         decide_stream(arrivals, other, **again, groups=4)
     decide_stream(arrivals, other, **again | {"checkpoint": f"{folder}/new"}, groups=5)
+
+
+def test_a_checkpoint_without_a_whole_batch_is_new(spark, begun, tmp_path):
+    """A query makes the folder of commits when it starts, and its state before the first commit."""
+    folder, _ = begun
+    arrivals, labels = streams(spark, folder, "algorithm 1")
+    named = COLUMNS | {"labels": labels, "groups": 4}
+    for state in (False, True):
+        checkpoint = tmp_path / f"{state}"
+        (checkpoint / "commits").mkdir(parents=True)
+        if state:
+            shutil.copytree(folder / "checkpoint" / "state", checkpoint / "state")
+        decide_stream(arrivals, LEARNERS["algorithm 1"](), **named, checkpoint=str(checkpoint))
+        with pytest.raises(InvalidInput, match="of a query that decides, with a whole batch, got"):
+            export_learners(spark, str(checkpoint))
+
+
+WITHOUT = ("without breakeven", "exec {python} -S $@", "python.* without breakeven, pandas, pyarrow;")
+OLDER = ("with an older one", "PYTHONPATH={folder}:$PYTHONPATH exec {python} $@", "with breakeven 0.0.9;")
+NO_PYTHON = ("that is none", "exit 3", "got one that fails: ")
+
+
+@pytest.mark.parametrize(("name", "script", "message"), [WITHOUT, OLDER, NO_PYTHON], ids=lambda one: one[:12])
+def test_workers_with_another_python_are_refused_with_what_to_set(
+    spark, monkeypatch, tmp_path, name, script, message
+):
+    other, program = spark.newSession(), tmp_path / "python"
+    program.write_text("#!/bin/sh\n" + script.format(python=sys.executable, folder=tmp_path))
+    program.chmod(0o755)
+    (tmp_path / "breakeven.py").write_text("__version__ = '0.0.9'")
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
+    table = other.sql("select 1 as clinic, 1 as visit, 1 as kind, 1 as `order`, 1.0 as cost")
+    with pytest.raises(InvalidInput, match=f"{message}.*set PYSPARK_PYTHON={sys.executable} ") as refused:
+        decide_batch(table, LEARNERS["algorithm 1"](), **COLUMNS)
+    assert "\n" not in str(refused.value)
 
 
 def test_a_query_that_goes_on_in_another_make_stops_and_loses_nothing(spark, begun):
@@ -321,13 +392,16 @@ def test_a_snapshot_predicts_on_its_own(spark, table):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_number_of_groups_is_one_machine(spark, tmp_path, kind, groups):
     """Through a kill -9 in each case; the groups of a process are as many partitions of Spark's."""
-    killed_and_finished(spark, tmp_path, kind, groups, {2: 0.0})
+    killed_and_finished(spark, tmp_path, kind, groups, {2: "begun"})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_several_kills_in_a_row_change_nothing(spark, tmp_path, kind):
-    killed_and_finished(spark, tmp_path, kind, 7, {1: 0.0, 3: 0.1, 4: 0.3})
+@pytest.mark.parametrize("named", [True, False], ids=["named", "unnamed"])
+@pytest.mark.parametrize("point", deciding_process.POINTS)
+def test_a_kill_at_any_point_of_the_first_three_batches_changes_nothing(spark, tmp_path, point, named):
+    """Given the batches that Spark made. With and without `checkpoint=`; types and processes take turns."""
+    kind = KINDS[(list(deciding_process.POINTS).index(point) + named) % 2]
+    killed_and_finished(spark, tmp_path, kind, 7, {0: point, 1: point, 2: point}, named)
 
 
 @pytest.mark.slow

@@ -142,10 +142,21 @@ def carried(world, setup, states, groups):
 
 
 def one_machine(world, make):
-    """One learner for each key, told and asked by hand."""
-    learners, answers, early = {}, {}, {}
-    for batch in range(world.batches + 3):
-        found = world.labels(batch, {i: one["wants_label"] for i, one in answers.items()})
+    """One learner for each key, told and asked by hand, batch after batch of the world."""
+    answers = {}
+
+    def batches():
+        for batch in range(world.batches + 3):
+            asked = {i: one["wants_label"] for i, one in answers.items()}
+            yield world.arrivals(batch)[0], world.labels(batch, asked)
+
+    return answers, by_hand(world, make, batches(), answers)
+
+
+def by_hand(world, make, batches, answers):
+    """The learners after batches of arrivals and labels; answers are added to `answers` as they come."""
+    learners, early = {}, {}
+    for rows, found in batches:
         for i, gone in sorted(found, key=lambda one: (one[1], world.keys[one[0]], world.ids[one[0]])):
             key, id = world.keys[i], str(world.ids[i])
             entry = learners[key].state.book.find(id) if key in learners else None
@@ -153,7 +164,6 @@ def one_machine(world, make):
                 early.pop((key, id), None) if gone else early.setdefault((key, id), world.ys[i])
             elif entry.decision.wants_label:
                 learners[key].withdraw(id) if gone else learners[key].tell(id, world.ys[i])
-        rows, _ = world.arrivals(batch)
         for i in rows:
             key, id, cost = world.keys[i], str(world.ids[i]), world.costs[i]
             if key not in learners:
@@ -167,7 +177,7 @@ def one_machine(world, make):
             y = early.pop((world.keys[i], str(world.ids[i])), None)
             if y is not None and answers[i]["wants_label"]:
                 learners[world.keys[i]].tell(str(world.ids[i]), y)
-    return answers, learners
+    return learners
 
 
 def said(answers):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import kurtosis, norm, rankdata
 
 from breakeven.beliefs.averaged.coming import Coming, Narrowing
 from breakeven.beliefs.averaged.frame import Frame, Moments
@@ -101,23 +102,8 @@ def test_what_axes_take_is_what_labels_tell_of_them() -> None:
     """Against information from differences of the covariance: tr(PΔPΔ)/2, and less for the unknown scale."""
     climb = AxesClimb(PLACES[:, :DIM], LABELLED, RATIOS, FRAME)
     at = np.array([-0.5, 0.3, 1.0, -1.5])
-
-    def covariance(log_axes: np.ndarray) -> np.ndarray:
-        apart = (PLACES[:, None, :DIM] - PLACES[None, :, :DIM]) / np.exp(log_axes)
-        q = np.sqrt(5.0 * (apart**2).sum(axis=2) / (2.0 * DIM))
-        return (1.0 + q + q * q / 3.0) * np.exp(-q) + np.diag(np.exp(at[-1]) * RATIOS)
-
-    inverse = np.linalg.inv(covariance(at[:-1]))
-    P = inverse - np.outer(inverse.sum(axis=1), inverse.sum(axis=0)) / inverse.sum()
-    small = 1e-5 * np.eye(DIM)
-    slopes = [P @ (covariance(at[:-1] + e) - covariance(at[:-1] - e)) / 2e-5 for e in small]
-    F = np.array(
-        [
-            [0.5 * np.trace(a @ b) - 0.5 * np.trace(a) * np.trace(b) / (LABELS - 1) for b in slopes]
-            for a in slopes
-        ]
-    )
-    assert climb.spent(at) == pytest.approx(np.trace(F @ np.linalg.inv(F + np.eye(DIM))), rel=1e-5)
+    K = lambda log_axes: covariance_along(PLACES[:, :DIM], log_axes, at[-1], RATIOS)  # noqa: E731
+    assert climb.spent(at) == pytest.approx(taken(K, at[:-1]), rel=1e-5)
 
 
 def test_growing_is_taking_all_in_at_once() -> None:
@@ -214,3 +200,84 @@ def test_a_kernel_of_two_points_never_depends_on_which_others_are_beside_them(di
             np.testing.assert_allclose(
                 kernels.column(kernels.features(points), other), between[:, :, i], rtol=1e-12, atol=1e-14
             )
+
+
+# -- ranks of features that lie far out ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("degrees", "ranked"), [(3, True), (200, False)])
+def test_a_feature_has_ranks_where_its_kurtosis_is_beyond_chance(degrees, ranked):
+    """Above 3 + 3·√(24/n); as normal scores of its own sample, through 25 values at most."""
+    random = np.random.default_rng(1)
+    X = random.standard_t(degrees, size=(200, 1))
+    moments = Moments(1)
+    for row in X:
+        moments.add(row)
+    frame = moments.frame(200, X)
+    assert (kurtosis(X[:, 0], fisher=False) > 3.0 + 3.0 * np.sqrt(24.0 / 200)) == ranked
+    assert bool(frame.ranks) == ranked
+    if ranked:
+        (ranks,) = frame.ranks
+        scores = norm.ppf((rankdata(X[:, 0]) - 0.5) / 200)
+        assert len(ranks.values) == 25
+        np.testing.assert_allclose(ranks.scores_of(X[:, 0]), scores, atol=0.15)  # knots are 0.23 apart
+
+
+@pytest.mark.parametrize("count", [50, 400])
+def test_what_chance_does_to_a_kurtosis_gives_no_ranks(count):
+    """Between one standard error beyond that of a normal, and three."""
+    x = np.append(norm.ppf((np.arange(count) + 0.5) / count), [0.0])
+    x[-1] = x.max() * (1.25 if count == 50 else 1.45)
+    beyond = (kurtosis(x, fisher=False) - 3.0) / np.sqrt(24.0 / len(x))
+    assert 0.0 < beyond < 3.0
+    moments = Moments(1)
+    for one in x:
+        moments.add(np.array([one]))
+    assert moments.frame(len(x), x[:, None]).ranks == ()
+
+
+def test_ranks_go_on_beyond_the_last_and_nothing_lies_further_out_than_a_thousand_spreads():
+    random = np.random.default_rng(1)
+    X = np.exp(2.0 * random.standard_normal((100, 1)))
+    moments = Moments(1)
+    for row in X:
+        moments.add(row)
+    frame = moments.frame(100, X)
+    (ranks,) = frame.ranks
+    v, z = ranks.values, ranks.scores
+    high = z[-1] + (z[-1] - z[-2]) / (v[-1] - v[-2]) * v[-1]
+    low = z[0] - (z[1] - z[0]) / (v[1] - v[0]) * v[-1]
+    np.testing.assert_allclose(ranks.scores_of(np.array([2.0 * v[-1], v[0] - v[-1]])), [high, low])
+    far = frame.place(np.array([[1e12, 50.0], [-1e12, 50.0]]))
+    np.testing.assert_array_equal(far[:, :-1], [[1e3, 1e3], [-1e3, -1e3]])
+    assert frame.place(np.array([[X.mean() + 900.0 * X.std(), 50.0]]))[0, 0] == pytest.approx(900.0)
+
+
+def test_what_axes_take_of_many_labels_is_told_from_some():
+    """F of 64 labels, times how many more there are."""
+    random = np.random.default_rng(2)
+    X = random.standard_normal((120, WIDTH))
+    y = np.sin(X[:, 0]) + 0.3 * random.standard_normal(120)
+    at, some = np.array([0.5, 0.3, 1.0, -1.5]), np.unique(np.linspace(0, 119, 64).round().astype(int))
+    K = lambda log_axes: covariance_along(X[some, :DIM], log_axes, at[-1])  # noqa: E731
+    assert AxesClimb(X[:, :DIM], y, np.ones(120), FRAME).spent(at) == pytest.approx(
+        taken(K, at[:-1], 120.0 / 64.0), rel=1e-4
+    )
+
+
+def covariance_along(places, log_axes, log_noise, ratios=1.0):
+    apart = (places[:, None] - places[None]) / np.exp(log_axes)
+    q = np.sqrt(5.0 * (apart**2).sum(axis=2) / (2.0 * DIM))
+    return (1.0 + q + q * q / 3.0) * np.exp(-q) + np.exp(log_noise) * ratios * np.eye(len(places))
+
+
+def taken(covariance, log_axes, times=1.0):
+    """The trace of F/(F + 1), with F from differences of the covariance."""
+    inverse = np.linalg.inv(covariance(log_axes))
+    P = inverse - np.outer(inverse.sum(axis=1), inverse.sum(axis=0)) / inverse.sum()
+    small = 1e-5 * np.eye(DIM)
+    slopes = [P @ (covariance(log_axes + e) - covariance(log_axes - e)) / 2e-5 for e in small]
+    count = len(inverse)
+    F = [[np.trace(a @ b) - np.trace(a) * np.trace(b) / (count - 1) for b in slopes] for a in slopes]
+    F = 0.5 * times * np.array(F)
+    return np.trace(F @ np.linalg.inv(F + np.eye(DIM)))

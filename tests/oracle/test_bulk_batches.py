@@ -209,6 +209,9 @@ BETWEEN = {
     "all told": lambda learner: learner.tell_many(list(learner.awaited), [0.3] * len(learner.awaited)),
     "corrected": lambda learner: eventful(learner, [1, 2, 1, 2], [0.1, 0.9, 0.2, 0.7]),
     "withdrawn": lambda learner: [learner.withdraw(id) for id in list(learner.awaited)[:2]],
+    "withdrawn and reopened": lambda learner: [
+        (learner.withdraw(id), learner.reopen(id)) for id in list(learner.awaited)[:2]
+    ],
     "learnt": lambda learner: learner.learn(2, 1.5),
     "decided": lambda learner: learner.decide(1),
     "repriced": lambda learner: learner.reprice(label_cost=0.1 + learner.label_cost),
@@ -407,6 +410,9 @@ MORE_BETWEEN = {name: one for name, one in BETWEEN.items() if name != "told unas
     "reopened": lambda learner: [learner.reopen(one.id) for one in told_lately(learner)[-2:]],
     "changed": lambda learner: [learner.correct(one.id, 0.25) for one in told_lately(learner)[:2]],
     "told and withdrawn": lambda learner: [learner.withdraw(one.id) for one in told_lately(learner)],
+    "told, withdrawn and reopened": lambda learner: [
+        (learner.withdraw(one.id), learner.reopen(one.id)) for one in told_lately(learner)
+    ],
 }
 
 

@@ -33,18 +33,23 @@ def data(n, dim=2, seed=0):
     return X, 3.0 + np.sin(3.0 * X.sum(axis=1)) + NOISE_STD * rng.normal(size=n)
 
 
-def ask(solver, id, x):
-    solver.ask(str(id), x, solver.solve(x))
+def ask(solver, id, x, noise=0.0):
+    solver.ask(str(id), x, solver.solve(x), noise)
 
 
-def learn(solver, id, x, y):
-    ask(solver, id, x)
+def learn(solver, id, x, y, noise=0.0):
+    ask(solver, id, x, noise)
     return solver.tell(str(id), y)
+
+
+def own_noise(i):
+    """Every third label has a noise of its own; 0 stands for that of the process."""
+    return 0.0 if i % 3 else 4.0 * NOISE_STD**2
 
 
 def taught(solver, X, y):
     for i, (x, label) in enumerate(zip(X, y, strict=True)):
-        learn(solver, i, x, label)
+        learn(solver, i, x, label, own_noise(i))
     return solver
 
 
@@ -77,7 +82,7 @@ class Both:
 
     def ask(self, id, x):
         for solver in self.solvers:
-            ask(solver, id, x)
+            ask(solver, id, x, own_noise(id))
 
     def tell(self, id, y):
         ours, theirs = (solver.tell(str(id), y) for solver in self.solvers)
@@ -175,7 +180,7 @@ def test_a_told_label_that_goes_leaves_no_trace():
     dictionary.withdraw_told("17")
     without = DictionarySolver(2, PARAMETERS, 1e-3)
     for i in rest:
-        learn(without, i, X[i], y[i])
+        learn(without, i, X[i], y[i], own_noise(i))
     assert dictionary.state() == without.state()
 
 

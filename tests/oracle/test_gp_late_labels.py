@@ -34,7 +34,7 @@ def cpu(work, times=3):
 @pytest.fixture(scope="module")
 def factorisation():
     K = np.asfortranarray(covariance(X))
-    with one_thread:
+    with one_thread():
         return cpu(lambda: dpotrf(K, lower=1))
 
 
@@ -68,7 +68,7 @@ def test_a_label_told_out_of_order_among_2000_awaited_costs_a_fifth_of_a_factori
 
 def test_a_told_label_withdrawn_at_2000_costs_half_a_factorisation(factorisation):
     solver = ExactSolver(2, PARAMETERS)
-    with one_thread:
+    with one_thread():
         for i in range(N):
             solver.ask(i, X[i], solver.solve(X[i]))
             solver.tell(i, Y[i])

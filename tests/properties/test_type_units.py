@@ -161,7 +161,7 @@ def test_until_then_nothing_is_known_of_the_noise():
     assert belief.needs_warmup
     assert not belief.traits.noise_known
     assert belief.predict("a").mean == 0.0
-    assert belief.learn("a", 1004.0).std == 1.0
+    assert belief.learn("a", 1004.0).std == inf
     belief.learn("a", 1000.0, 7)
     assert (belief.predict("b").mean, belief.predict("a").mean) == (1002.0, 1002.0)
     belief.reopen(7, "a", 1000.0)

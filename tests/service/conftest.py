@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import contextmanager
+from types import GeneratorType
 
 import httpx
 import pytest
@@ -29,16 +30,50 @@ class HandClock:
         self.gone += seconds
 
 
+KNOWN_AT_ONCE = ("name", "address", "location", "path")
+
+
+class OffLoop:
+    """A store that may not be asked on the event loop: it may be locked, and everybody would wait."""
+
+    def __init__(self, store):
+        self._store = store
+
+    def __getattr__(self, name):
+        if name in KNOWN_AT_ONCE:
+            return getattr(self._store, name)
+        if not callable(getattr(type(self._store), name, None)):  # a property reads
+            return self._checked(name, lambda: getattr(self._store, name))
+        return lambda *given, **named: self._checked(
+            name, lambda: getattr(self._store, name)(*given, **named)
+        )
+
+    def _checked(self, name, ask):
+        _check_off_loop(name)
+        said = ask()
+        return _each_checked(name, said) if isinstance(said, GeneratorType) else said
+
+
+def _check_off_loop(name):
+    assert asyncio._get_running_loop() is None, f"store.{name} was asked on the event loop"
+
+
+def _each_checked(name, some):
+    for one in some:
+        _check_off_loop(name)
+        yield one
+
+
 class Served:
     """A running service and a client of it; every call runs the loop until it is answered."""
 
     def __init__(self, store, clock, token=None, **settings):
         self.store, self.clock, self.loop = store, clock, asyncio.new_event_loop()
-        self.service = Service(store, clock, beside=[], **settings)
+        self.service = Service(OffLoop(store), clock, beside=[], **settings)
         self.app = make_app(self.service)
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=True)
-        self.client = httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers)
+        self.client = httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers)
         self.run(self.service.start())
         self.run(self.service.read())
 
@@ -56,6 +91,10 @@ class Served:
 
     def live(self, name="clinic"):
         return self.service.streams[name]
+
+    def compacted(self):
+        """Wait until the files hold nothing of what was erased."""
+        self.run(self.service.compaction.finish())
 
     def stop(self):
         self.run(self.client.aclose())

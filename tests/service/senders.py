@@ -42,6 +42,7 @@ class Sender:
         self.open = None  # the call without an answer: what it does with which ids
         self.erased, self.perhaps_erased = set(), set()
         self.counts = {"done": 0, "refused": 0, "gone": 0, "failed": 0}
+        self.slowest = 0.0  # seconds that an answer took
         self._number = 0
 
     def run(self, address):
@@ -139,6 +140,13 @@ class Sender:
         return 200 if came.count(KIND_OF[verb]) > before.count(KIND_OF[verb]) else 409
 
     def _call(self, method, path, body=None):
+        began = time.monotonic()
+        try:
+            return self._ask(method, path, body)
+        finally:
+            self.slowest = max(self.slowest, time.monotonic() - began)
+
+    def _ask(self, method, path, body):
         self.connection.request(
             method,
             f"/v1/streams/{self.stream}/{path}",

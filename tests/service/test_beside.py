@@ -192,16 +192,18 @@ def test_a_snapshot_that_was_lost_is_said_and_not_tried_again_at_once(served, ca
     assert caplog.text == ""
 
 
-def test_a_snapshot_that_went_with_an_erasure_is_made_anew(served, monkeypatch):
-    monkeypatch.setattr(beside, "LEAST_REPLAY", 0.0)
+def test_an_erasure_leaves_a_snapshot_of_what_is_left_and_another_is_not_due(served, monkeypatch):
+    monkeypatch.setattr(beside, "LEAST_REPLAY", 0.001)
     with_arrivals(served, 1000)
     live, runner = served.live(), SnapshotRunner()
     served.run(runner.look(live))
     served("POST", "erase", {"ids": ["a7"]})
-    assert served.store.snapshot_numbers(live.number) == []
-    served.run(runner.look(live))
+    kept = served.store.snapshot(live.number)
+    assert served.store.snapshot_numbers(live.number) == [kept.seq] == [live.written]
+    assert kept.body == live.ready.learner.snapshot()
     runner.process.end()
-    assert served.store.snapshot_numbers(live.number) == [live.written]
+    monkeypatch.setattr(runner, "make", lambda *_: pytest.fail("it is there"))
+    served.run(runner.look(live))
 
 
 def test_snapshots_aim_at_a_second_of_folding_or_a_part_of_the_log():

@@ -257,6 +257,18 @@ def test_a_label_of_somebody_else_is_changed_by_who_administers_alone(people, cl
     assert people("root", "POST", "requests/a/withdraw")["standing"] == "withdrawn"
 
 
+def test_a_withdrawal_is_undone_by_who_made_it_or_who_administers(people):
+    for id, name, others in (("a", "ann", ["ben"]), ("b", "root", ["ann", "ben"])):
+        people(name, "POST", f"requests/{id}/withdraw")
+        for other in others:
+            problem = people(other, "POST", f"requests/{id}/reopen", status=403)
+            expected = f"reopen: expected a label that you withdrew, got '{id}', withdrawn by {name}"
+            assert expected in problem["detail"]
+        assert people(name, "POST", f"requests/{id}/reopen")["standing"] == "awaited"
+    people("ann", "POST", "requests/c/withdraw")
+    assert people("root", "POST", "requests/c/reopen")["standing"] == "awaited"
+
+
 def test_many_labels_leave_out_what_others_hold(people):
     people("ann", "POST", "requests/a/lease")
     lines = [{"id": "a", "y": 1.0}, {"id": "b", "y": 2.0}]

@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from urllib.parse import urlsplit
 
@@ -294,3 +295,67 @@ def test_headers_without_an_end_are_refused(tmp_path):
         with pytest.raises(OSError, match=r"Broken pipe|reset"):  # it has hung up
             endless.sendall(b"a" * (64 << 20))
         assert ask(where, "/healthz")[0] == 200
+
+
+MORTAL = """
+import os, sys
+from breakeven.cli import main
+from breakeven.store.writer import Writer
+
+commit, wound = Writer._commit, sys.argv.pop(1)
+
+
+def mortal(self, group):
+    if os.path.exists(wound) and any(call.entries for call in group):
+        raise MemoryError("no room")
+    return commit(self, group)
+
+
+Writer._commit = mortal
+sys.exit(main())
+"""
+
+
+def test_a_server_whose_writing_thread_has_died_refuses_what_waits_and_ends(tmp_path):
+    """Nobody waits for ever, and whoever looks after the process starts it anew."""
+    wound = tmp_path / "wound"
+    address = made(f"sqlite:///{tmp_path}/clinic.db", one=TYPES, two=TYPES)
+    words = [str(wound), "serve", "--json", "--port", "0", "--store", address]
+    with subprocess.Popen(
+        [sys.executable, "-c", MORTAL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            where = json.loads(process.stdout.readline())["address"]
+            for stream in ("one", "two"):
+                asked_until(where, f"/v1/streams/{stream}/arrivals", {"row": "flu", "id": "a"}, 200)
+            wound.touch()
+            with ThreadPoolExecutor(8) as callers:
+                waiting = [
+                    callers.submit(
+                        ask, where, f"/v1/streams/{stream}/arrivals", {"row": "flu", "id": f"b{number}"}
+                    )
+                    for number in range(4)
+                    for stream in ("one", "two")
+                ]
+                answers = [one.result() for one in waiting if one.exception() is None]
+            assert answers
+            assert {status for status, _ in answers} == {503}
+            said = process.communicate(timeout=20)[1]
+        finally:
+            process.kill()
+    assert process.returncode == 2
+    assert "nothing is written any more, as the thread that writes has died (MemoryError: no room)" in said
+    with closing(open_store(address, "read")) as store:
+        assert [store.last(one.number) for one in store.streams()] == [2, 2]
+
+
+def test_a_service_whose_writing_thread_has_died_can_be_stopped(clinic, monkeypatch):
+    clinic("POST", "arrivals", {"row": "flu", "id": "a"})
+    monkeypatch.setattr(clinic.service.writer, "_commit", lambda group: 1 / 0)
+    for id in "bc":
+        problem = clinic("POST", "arrivals", {"row": "flu", "id": id}, status=503)
+        assert problem["type"] == "urn:breakeven:NotReady"
+    end = time.monotonic() + 30.0
+    while clinic.service.fault is None and time.monotonic() < end:  # the loop is told after the callers are
+        time.sleep(0.01)
+    assert "ZeroDivisionError" in str(clinic.service.fault)

@@ -9,9 +9,11 @@ from breakeven.errors import InvalidInput
 from breakeven.service import app as application
 from breakeven.service.access import CallRates, ProxyLogIn, new_token
 from breakeven.service.access.entrance import People
+from breakeven.service.admission import Admission
 from breakeven.service.app import make_app
+from breakeven.service.connections import WholeAnswers
 from breakeven.service.pages.page_routes import page_routes
-from breakeven.service.server import ServeSettings, WholeAnswers, check_bind, proxy_log_in, socket
+from breakeven.service.server import ServeSettings, check_bind, proxy_log_in, socket
 from breakeven.store import StoredPerson
 from tests.service.samples import ALL_WANTED, TYPES
 
@@ -155,6 +157,16 @@ def test_pages_and_log_ins_are_calls_too(serving, clock):
         served("POST", "/log-in", data={"token": word}, status=303)
 
 
+def test_nobody_logs_in_more_often_by_saying_that_they_come_from_elsewhere(serving, clock):
+    with serving(calls_a_second=2.0) as served:
+        served.client._transport.app = make_app(served.service, page_routes(served.service))
+        served.store.add_token(new_token("ann", ["watch"], None, clock.now())[1], by="root")
+        served.service.tokens.forget()
+        for number, status in enumerate((401, 401, 429)):
+            said = {"x-forwarded-for": f"203.0.113.{number}"}
+            served("POST", "/log-in", data={"token": "be_wrong_one"}, headers=said, status=status)
+
+
 def test_each_caller_has_a_rate_of_their_own(clock):
     rates = CallRates(0.5, clock.steady)
     rates.check("ann")
@@ -167,14 +179,17 @@ def test_each_caller_has_a_rate_of_their_own(clock):
 def test_a_body_that_does_not_end_is_given_up(monkeypatch):
     monkeypatch.setattr(application, "BODY_SECONDS", 0.01)
     parts = [{"type": "http.request", "body": b"[", "more_body": True}]
+    admission, waiting = Admission(), []
 
     async def receive():
+        waiting.append(admission.waiting)  # for a body: that is no work
         if parts:
             return parts.pop()
         await asyncio.sleep(60)
 
     with pytest.raises(application.Malformed, match=r"expected all of it within 0\.01 seconds, got a part"):
-        asyncio.run(application.read_all(receive, 1000, {}))
+        asyncio.run(application.read_all(receive, 1000, {}, admission))
+    assert (waiting, admission.waiting) == ([1, 1], 0)
 
 
 @pytest.mark.parametrize("first", [[], [{"type": "http.request", "body": b"id,y\na,12", "more_body": True}]])
@@ -194,7 +209,7 @@ def test_half_a_body_changes_nothing_and_nobody_is_answered(served, first):
         "method": "POST",
         "path": "/v1/streams/clinic/labels",
         "query_string": b"",
-        "headers": [(b"content-type", b"text/csv")],
+        "headers": [(b"host", b"localhost"), (b"content-type", b"text/csv")],
     }
     served.run(served.app(scope, receive, send))
     assert sent == []
@@ -208,7 +223,7 @@ def test_a_body_of_which_nothing_comes_is_given_up(monkeypatch):
         await asyncio.sleep(60)
 
     with pytest.raises(application.Malformed, match=r"expected all of it within 0\.01 seconds"):
-        asyncio.run(application.read_all(receive, 1000, {}))
+        asyncio.run(application.read_all(receive, 1000, {}, Admission()))
 
 
 def test_an_answer_in_two_parts_is_sent_at_once():

@@ -1,5 +1,6 @@
 """Pages in the test's own process: who sees what, what is escaped, and what is refused."""
 
+import json
 import re
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ from breakeven.service.access import new_token
 from breakeven.service.app import make_app
 from breakeven.service.openapi import document
 from breakeven.service.pages.page_routes import PAGE_ROUTES, POLICY, page_routes
+from breakeven.service.pages.settings_page import form_of
 from breakeven.store import open_store
 from tests.service.samples import ALL_WANTED, AUDITED, PATIENTS
 
@@ -310,6 +312,17 @@ def test_settings_change_what_differs_and_nothing_else(pages):
     refused = post(pages, "/streams/clinic/settings", {"rule": '{"kind": "Best"}'}, status=422).text
     assert "Nothing was changed" in refused
     assert "&#34;Best&#34;" in refused
+
+
+def test_every_setting_that_is_changed_alone_is_saved(pages):
+    words = {"rule": '{"kind": "Always"}', "labellers": "lab, 20, 0.5", "unit": "°C", "currency": "EUR"}
+    words |= {"reveal": "before", "alarm_refuted": "no"}
+    for name in form_of(pages.live().ready.config):
+        if name in ("under_cost", "over_cost", "miss_cost", "false_alarm_cost"):  # which come in pairs
+            continue
+        post(pages, "/streams/clinic/settings", {name: words.get(name, "7")}, status=303)
+        saved = form_of(pages.live().ready.config)[name]
+        assert (json.loads(saved) == {"kind": "Always"}) if name == "rule" else saved == words.get(name, "7")
 
 
 def test_a_cost_that_is_emptied_is_refused(pages):

@@ -105,7 +105,7 @@ def test_a_stream_that_cannot_be_read_leaves_the_others(serving, address, config
     create(store, "clinic", msgspec.convert(TYPES, StreamConfig), by="me")
     with serving(store) as served:
         assert served("POST", "arrivals", {"row": "flu", "id": "a"})["entry"] == 2
-        served("GET", "summary", stream="surgery", status=503)
+        served("GET", "summary", stream="surgery", status=500)
         served.run(served.live("surgery").settled())
         assert served.live("surgery").state == "failed"
         assert words in str(served.live("surgery").failure)
@@ -117,10 +117,10 @@ def test_whatever_stops_the_reading_of_a_stream_stops_no_other(serving, address,
         create(store, name, msgspec.convert(TYPES, StreamConfig), by="me")
     fold = LiveStream.fold
 
-    def broken(live):
+    def broken(live, *given):
         if live.name == "clinic":
             raise ZeroDivisionError("a bug")
-        return fold(live)
+        return fold(live, *given)
 
     monkeypatch.setattr(LiveStream, "fold", broken)
     with serving(store) as served:
@@ -143,6 +143,7 @@ def test_a_removed_stream_leaves_no_byte(clinic, tmp_path):
     clinic("POST", "arrivals", {"row": "a-rare-illness", "id": "Anna-Karenina"})
     clinic("DELETE", "", params={"erase": "true"}, status=204)
     clinic("GET", "summary", status=404)
+    clinic.compacted()
     for file in tmp_path.iterdir():
         assert b"Karenina" not in file.read_bytes()
         assert b"rare-illness" not in file.read_bytes()
@@ -169,6 +170,8 @@ def test_somebody_is_erased_and_the_rest_stays(clinic, tmp_path):
         clinic("POST", f"requests/{id}/skip")
     clinic("POST", "requests/Anna-Karenina/label", {"y": 39.25})
     assert clinic("POST", "erase", {"ids": ["Anna-Karenina"]}) == {"entries": 3}
+    clinic("GET", "arrivals/Anna-Karenina", status=410)  # from now on, though bytes are left
+    clinic.compacted()
     for file in tmp_path.iterdir():
         assert b"Karenina" not in file.read_bytes()
     assert clinic.live().ready.learner.rounds == 2
@@ -278,9 +281,12 @@ def test_several_are_erased_at_once_or_none(clinic, monkeypatch):
     assert clinic.live().ready.learner is learner  # nobody had to wait until it was read anew
     clinic("GET", "arrivals/a")
     assert clinic("POST", "erase", {"ids": ["a", "b", "a"]}) == {"entries": 2}
-    assert len(compacted) == 1
+    assert clinic("POST", "erase", {"ids": ["c"]}) == {"entries": 1}
+    assert not compacted
+    clinic.compacted()
+    assert len(compacted) == 1  # for all of them
     assert clinic("POST", "erase", {"ids": ["a", "b"]}) == {"entries": 0}  # as after an answer that was lost
-    assert [one["id"] for one in clinic("GET", "requests")["requests"]] in (["c"], [])
+    assert clinic("GET", "requests")["requests"] == []
     assert clinic.live().ready.learner.rounds == 3
 
 

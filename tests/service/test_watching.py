@@ -318,7 +318,7 @@ def test_a_receiver_needs_an_address_and_a_secret():
 def test_each_call_is_a_line_without_ids_and_tokens(clinic, clock):
     word, kept = new_token("ann", ["send"], None, clock.now())
     lines = []
-    transport = httpx.ASGITransport(CallLog(clinic.app, lines.append, clock))
+    transport = httpx.ASGITransport(CallLog(clinic.app, lines.append, clinic.service))
     client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
     clinic.store.add_token(kept, by="root")
     clinic.service.tokens.forget()

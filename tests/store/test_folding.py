@@ -7,6 +7,7 @@ import pytest
 
 from breakeven import Learner, Threshold, TypeMeans
 from breakeven.errors import InvalidInput, UnknownId
+from breakeven.errors.storing import StoreFailed
 from breakeven.folding import Damage, check_stream, entry_of, erase, event_of, fold_stream
 from breakeven.learner.snapshot import FORMAT_VERSION
 from breakeven.store import LogEntry, SqliteStore, StoredSnapshot, Writer
@@ -215,10 +216,27 @@ def test_erasing_keeps_numbers_and_rounds_and_nothing_else(store):
     assert [event_of(one).arrival for one in gone] == [True, False, False]
     assert all(type(event_of(one)) is Erased for one in gone)
     assert store.find(stream.number, SECRET) is None
-    assert store.snapshot(stream.number) is None
-    left = fold_stream(store, stream)
+    left, folded = fold_stream(store, stream, use_snapshot=False), list[int]()
+    kept = fold_stream(store, stream, each=lambda entry, *_: folded.append(entry.seq))
+    assert (kept.snapshot(), folded) == (left.snapshot(), [])  # one of what is left is kept
+    assert SECRET.encode() not in store.snapshot(stream.number).body
+    assert store.snapshot_numbers(stream.number) == [store.last(stream.number)]
     assert (left.number, left.rounds) == (live.number, live.rounds)
     assert left.decision("Cleo") == live.decision("Cleo")
+    assert check_stream(store, stream).wrong == ()
+
+
+def test_an_erasure_stands_if_no_snapshot_of_what_is_left_can_be_kept(monkeypatch, caplog):
+    store = MemoryStore()
+    stream, _ = with_a_secret(store)
+
+    def full(snapshot):
+        raise StoreFailed("the disk is full")
+
+    monkeypatch.setattr(store, "keep_snapshot", full)
+    assert erase(store, SECRET, by="officer")[0].entries == 3
+    assert "the snapshot of what is left was not kept (the disk is full)" in caplog.text
+    assert (store.snapshot(stream.number), store.find(stream.number, SECRET)) == (None, None)
     assert check_stream(store, stream).wrong == ()
 
 

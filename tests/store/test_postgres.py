@@ -1,7 +1,9 @@
 """A store in PostgreSQL: its lock, its server going and coming back, many rows at once, passwords."""
 
 import os
+import signal
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -141,7 +143,7 @@ def test_versions_go_forward_by_command(new_address):
 
 
 @pytest.mark.parametrize(
-    ("query", "seconds"), [("", 10), ("?connect_timeout=3", "3")], ids=["unless given", "as given"]
+    ("query", "seconds"), [("", 5), ("?connect_timeout=3", "3")], ids=["unless given", "as given"]
 )
 def test_nobody_waits_for_a_server_for_ever(monkeypatch, query, seconds):
     psycopg = pytest.importorskip("psycopg", reason="psycopg, of the extra postgres, is not installed")
@@ -154,4 +156,67 @@ def test_nobody_waits_for_a_server_for_ever(monkeypatch, query, seconds):
     monkeypatch.setattr(psycopg, "connect", connect)
     with pytest.raises(StoreFailed, match="down"):
         open_store(f"postgresql://db.example/clinic{query}", "read")
-    assert (given["connect_timeout"], given["tcp_user_timeout"]) == (seconds, 30_000)
+    assert (given["connect_timeout"], given["tcp_user_timeout"]) == (seconds, 10_000)
+
+
+def test_every_session_is_set_up_alike(store):
+    """Writers, readers, and those who come after one that was lost."""
+    terminate(store)
+    store.append([entry(begun(store), 1)])
+    with store._reading() as reader, store._transaction() as writer:
+        for session in (reader, writer):
+            shown = [
+                session.execute(f"SHOW {name}").fetchall()[0][0]
+                for name in ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout")
+            ]
+            assert shown == ["4s", "30s", "30s"]
+            assert session.execute("SHOW synchronous_commit").fetchall() == [("on",)]
+    with store._transaction(long=True) as keeping_house:
+        assert keeping_house.execute("SHOW statement_timeout").fetchall() == [("0",)]
+
+
+# -- a database that does not answer -----------------------------------------------------------------------
+
+
+@contextmanager
+def locked(address, table):
+    """Nobody else can use a table meanwhile."""
+    import psycopg
+
+    with psycopg.connect(address) as other:
+        other.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+        yield
+
+
+def test_whoever_waits_for_a_lock_is_told_so_and_nothing_is_half_done(store, new_address, monkeypatch):
+    monkeypatch.setattr("breakeven.store.postgres_sessions.LOCK_SECONDS", 0.1)
+    store.close()
+    store = open_store(new_address)
+    stream = begun(store, 2)
+    for table in ("entry", "arrived"):
+        with locked(new_address, table), pytest.raises(StoreFailed, match="due to lock timeout"):
+            store.append([entry(stream, 3, kind="Arrived", id="Ann")])
+    with locked(new_address, "token"), pytest.raises(StoreFailed, match="due to lock timeout"):
+        store.tokens()
+    store.append([entry(stream, 3)])
+    assert (store.last(stream), store.tokens()) == (3, [])
+    store.close()
+
+
+def test_a_server_that_is_frozen_is_hung_up_on(server, store, monkeypatch):
+    monkeypatch.setattr("breakeven.store.postgres_sessions.ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr("breakeven.store.postgres_sessions.WATCHED_EVERY", 0.05)
+    stream = begun(store, 2)
+    with store._reading() as reader:
+        pids = [reader.info.backend_pid, store._writer.info.backend_pid]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        for ask in (store.tokens, lambda: store.append([entry(stream, 3)])):
+            with pytest.raises(StoreFailed, match="could not be read or written"):
+                ask()
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    store.append([entry(stream, store.last(stream) + 1)])
+    assert store.tokens() == []

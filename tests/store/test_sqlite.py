@@ -135,6 +135,117 @@ def test_a_second_process_is_told_who_writes_and_since_when(store, path):
     reader.close()
 
 
+def names_of(path, tmp_path, monkeypatch):
+    """Other names of a store: by links to it and to its folder, from its folder, and with a detour."""
+    (tmp_path / "link.db").symlink_to(path)
+    (tmp_path / "links.db").symlink_to("link.db")
+    (tmp_path / "folder").symlink_to(path.parent, target_is_directory=True)
+    monkeypatch.chdir(path.parent)
+    return [
+        "../link.db",
+        tmp_path / "links.db",
+        tmp_path / "folder" / path.name,
+        path.name,
+        f"./../data/{path.name}",
+    ]
+
+
+def test_one_store_by_whatever_links_it_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "data" / "clinic.db"
+    store = SqliteStore(path, "create")
+    for name in names_of(path, tmp_path, monkeypatch):
+        for access in ("write", "create", "upgrade"):
+            with pytest.raises(StoreHeld, match=f"got one held by process {os.getpid()} on"):
+                SqliteStore(name, access)
+        reader = SqliteStore(name, "read")
+        assert (reader.path, reader.location) == (path, f"sqlite:///{path}")
+        reader.close()
+    stream = begun(store, 3)
+    store.close()
+    assert {one.name for one in tmp_path.iterdir()} == {"data", "link.db", "links.db", "folder"}
+    named = SqliteStore("../link.db")
+    named.append([entry(stream, 4)])
+    assert named.last(stream) == 4
+    named.close()
+
+
+def test_a_store_is_made_where_a_link_leads(tmp_path):
+    (tmp_path / "link.db").symlink_to(tmp_path / "data" / "clinic.db")
+    SqliteStore(tmp_path / "link.db", "create").close()
+    assert {one.name for one in (tmp_path / "data").iterdir()} == {"clinic.db", "clinic.db.lock"}
+    (tmp_path / "round.db").symlink_to("round.db")
+    with pytest.raises(StoreFailed, match=r"round.db: cannot be opened for writing \(File exists\)"):
+        SqliteStore(tmp_path / "round.db", "create")
+
+
+def test_a_file_with_two_names_is_no_store(store, path, tmp_path):
+    begun(store, 3)
+    os.link(path, tmp_path / "other.db")
+    words = "expected a file with one name, got one with 2 .hard links., each of which would be a store; "
+    for name in (path, tmp_path / "other.db"):
+        for access in ("read", "write", "create", "upgrade", "tokens"):
+            with pytest.raises(
+                WrongStore, match=f"{name.name}: {words}delete the others .`find FOLDER -samefile"
+            ):
+                SqliteStore(name, access)
+    store.append([entry(1, 4)])  # the process that has it goes on: others can make links, too
+    assert not (tmp_path / "other.db.lock").exists()
+    (tmp_path / "other.db").unlink()
+    SqliteStore(path, "read").close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the file itself is not locked")
+def test_a_store_that_is_in_use_is_held_under_a_new_name(store, path, tmp_path):
+    begun(store, 3)
+    write_backup(store, tmp_path / "copy.db")
+    path.rename(tmp_path / "moved.db")
+    for access in ("write", "create", "upgrade"):
+        with pytest.raises(
+            StoreHeld, match=r"moved.db: .* which has opened it under another name; stop that first"
+        ):
+            SqliteStore(tmp_path / "moved.db", access)
+    with pytest.raises(StoreHeld, match="which has opened it under another name"):
+        restore_backup(tmp_path / "copy.db", tmp_path / "moved.db", overwrite=True)
+    with pytest.raises(StoreFailed, match="the file was deleted or replaced while it was in use"):
+        store.append([entry(1, 4)])
+    store.close()
+    SqliteStore(tmp_path / "moved.db").close()
+
+
+def test_its_locks_and_those_of_sqlite_do_not_meet(store, path):
+    """Another process finds the locks of SQLite, whatever this one opens and closes beside it."""
+    stream = begun(store, 3)
+    with pytest.raises(StoreHeld, match="got one held by process"):
+        SqliteStore(path)
+    SqliteStore(path, "read").close()
+    with store._transaction() as connection:
+        connection.execute("DELETE FROM snapshot")
+        code = (
+            "import sqlite3, sys; one = sqlite3.connect(sys.argv[1], timeout=0.0, isolation_level=None); "
+            "one.execute('BEGIN IMMEDIATE')"
+        )
+        other = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
+    assert "database is locked" in other.stderr
+    assert store.last(stream) == 3
+
+
+def test_a_link_is_put_back_where_it_leads(store, path, tmp_path):
+    stream = begun(store, 3)
+    write_backup(store, tmp_path / "copy.db")
+    (tmp_path / "link.db").symlink_to(path)
+    with pytest.raises(StoreHeld, match=f"link.db: .* got one held by process {os.getpid()} on"):
+        restore_backup(tmp_path / "copy.db", tmp_path / "link.db", overwrite=True)
+    store.append([entry(stream, 4)])
+    store.close()
+    assert restore_backup(tmp_path / "copy.db", tmp_path / "link.db", overwrite=True) == path.with_name(
+        "clinic.db.1"
+    )
+    assert (tmp_path / "link.db").is_symlink()
+    one = SqliteStore(path)
+    assert one.last(stream) == 3
+    one.close()
+
+
 def test_the_lock_ends_with_its_process(path):
     code = f"import os, breakeven.store as s; one = s.SqliteStore({str(path)!r}, 'create'); os._exit(9)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 9

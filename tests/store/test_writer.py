@@ -180,6 +180,35 @@ def test_an_event_loop_is_called_once_for_a_group(watched):
     assert len(calls) == len(watched.groups) <= 3
 
 
+@pytest.mark.parametrize("place", ["_commit", "_gather", "_answer"])
+def test_a_thread_that_dies_leaves_nobody_waiting(watched, monkeypatch, caplog, place):
+    stream, died, said = begun(watched), [], []
+    writer = Writer(watched, died=died.append)
+    writer.write([entry(stream, 1)])
+
+    def fault(*_):
+        monkeypatch.undo()
+        raise MemoryError("no room")
+
+    watched.gate.clear()
+    for seq in (2, 3, 4):
+        writer.submit([entry(stream, seq)], said.append)
+    monkeypatch.setattr(writer, place, fault)
+    watched.gate.set()
+    writer._ended.wait(5.0)
+    for later in (lambda: writer.write([entry(stream, 5)]), lambda: writer.barrier(stream)):
+        with pytest.raises(
+            StoreFailed, match=r"as the thread that writes has died \(MemoryError: no room\); start"
+        ):
+            later()
+    writer.close()
+    writer.close()
+    assert len(said) == 3
+    assert {type(one) for one in said} <= {StoreFailed, type(None)}
+    assert [str(one) for one in died] == [str(writer._fault)]
+    assert "has died" in caplog.text
+
+
 def test_in_quiet_moments_the_store_keeps_house(watched, monkeypatch):
     monkeypatch.setattr("breakeven.store.writer.QUIET", 0.01)
     stream, rested = begun(watched), Event()

@@ -55,6 +55,19 @@ def test_money_in_all_is_spent_to_the_last_label():
     assert rule.left == 0.0
 
 
+@pytest.mark.parametrize(
+    ("rounds", "again", "now"), [([5, 8], 5, 15), ([1, 30], 1, 31)], ids=["within the stretch", "before it"]
+)
+def test_a_label_that_is_bought_again_counts_in_its_own_round(rounds, again, now):
+    rule = Budget(Always(), per=(2.0, 10))
+    buy(rule, rounds)
+    rule.returned(again, 1.0, audited=False)
+    buy(rule, [again])
+    assert rule.decide(view(round=now, price=1.0)).wants_label
+    buy(rule, [now])
+    assert not rule.decide(view(round=now, price=1.0)).wants_label
+
+
 def test_a_label_that_is_too_dear_is_refused_and_a_cheaper_one_is_not():
     rule = Budget(Always(), total=10.0)
     buy(rule, [1], 8.0)

@@ -1,7 +1,7 @@
 """Exact sums against fractions."""
 
 from fractions import Fraction
-from math import fsum
+from math import fsum, isnan, nan
 
 import pytest
 from hypothesis import given
@@ -73,3 +73,8 @@ def test_adding_leaves_the_old_sum_as_it_was():
     old = ExactSum().plus(1.0)
     assert old.plus(2.0).value == 3.0
     assert old == ExactSum((1.0,))
+
+
+@pytest.mark.parametrize("parts", [(), (nan,), (1e16, 1.0)], ids=["nothing", "nan", "numbers"])
+def test_a_sum_with_nan_is_nan_and_comes_to_an_end(parts):
+    assert isnan(ExactSum(parts).plus(nan).value)

@@ -140,6 +140,21 @@ def test_a_label_that_comes_after_its_withdrawal_stays_out_of_the_audit(charged)
     assert (learner.ledger.audit.covers, learner.ledger.audit.missing) == (2, 1)
 
 
+@pytest.mark.parametrize("told", [False, True])
+def test_a_withdrawal_that_is_undone_stays_missing_in_the_audit(told):
+    learner = audited(rate=0.999)
+    first, second = (d.id for d in learner.decide_many(["flu"] * 2))
+    learner.tell(second, 1.0)
+    if told:
+        learner.tell(first, 9.0)
+    learner.withdraw(first)
+    missing = learner.ledger.audit
+    learner.reopen(first)
+    learner.tell(first, 9.0)
+    assert learner.ledger.audit == missing
+    assert (missing.audited, missing.missing, learner.ledger.label_spend) == (2, 1, 2.0)
+
+
 def test_a_full_queue_leaves_arrivals_out():
     learner = Learner(TypeMeans(0.5), Audit(Queue(Never(), 1), 0.999, bound=10.0), label_cost=1.0)
     learner.decide_many(["flu"] * 10)

@@ -335,7 +335,7 @@ def test_what_is_no_event_is_refused(event):
         (Told(4, "", "nobody", 9.0), UnknownId, "got 'nobody'"),
         (Corrected(4, "", "nobody", 9.0), UnknownId, "expected a label told before, got 'nobody'"),
         (Withdrawn(4, "", "nobody", False), UnknownId, "expected a label awaited or told, got 'nobody'"),
-        (Reopened(4, "", "nobody"), UnknownId, "expected a label told before, got 'nobody'"),
+        (Reopened(4, "", "nobody"), UnknownId, "or one that was asked for and withdrawn, got 'nobody'"),
         (Learnt(4, "", "flu", 1.0, id="a"), DuplicateId, "got 'a'"),
         (Event(4, ""), InvalidInput, "expected one that can follow Created"),
     ],

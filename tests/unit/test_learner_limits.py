@@ -103,6 +103,28 @@ def test_awaited_labels_count_and_only_uncharged_withdrawals_return_money():
     assert one.ledger.label_spend == 3.0
 
 
+def test_a_withdrawal_that_is_undone_may_spend_what_is_not_there_and_leaves_nothing():
+    one = learner(Budget(Always(), total=2.0, per=(2.0, 50)))
+    first, _ = one.decide("flu").id, one.decide("flu")
+    one.withdraw(first)
+    assert one.decide("flu").wants_label  # with the money that came back
+    one.reopen(first)
+    assert (one.rule.left, one.ledger.label_spend) == (-1.0, 3.0)
+    assert one.decide("flu").reason == "no_money"
+    one.withdraw(first)
+    assert one.rule.left == 0.0
+
+
+def test_a_queue_counts_a_label_whose_withdrawal_is_undone():
+    one = learner(Queue(Always(), most=1))
+    first = one.decide("flu").id
+    one.withdraw(first)
+    assert one.decide("flu").wants_label
+    one.reopen(first)
+    one.tell("2", 1.0)
+    assert one.decide("flu").reason == "queue_full"
+
+
 def test_a_gift_and_an_unasked_label_cost_nothing():
     one = learner(Budget(RandomSelect(0.0), total=1.0))
     one.learn("flu", 1.0)

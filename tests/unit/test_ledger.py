@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from breakeven import Ledger, algorithm1
+from breakeven.ledger import running_chart
+from breakeven.values import Standing
 
 
 def bill(spend, errors, **more):
@@ -125,3 +127,21 @@ def test_rounds_are_kept_as_arrays_of_floats_and_not_copied():
 def test_a_bill_cannot_be_changed():
     with pytest.raises(AttributeError, match="immutable"):
         Ledger().rounds = 3
+
+
+def test_errors_cost_what_a_unit_of_error_does():
+    ledger = bill([2.0, 0.0, 4.0], [0.5, 1.0, 0.0], error_cost=3.0)
+    assert (ledger.total_loss, ledger.average_loss, ledger.average_error) == (10.5, 3.5, 0.5)
+    assert ledger.running_average_loss.tolist() == [3.5, 3.25, 3.5]
+    lines = {line.label: line for line in running_chart(ledger).lines}
+    assert {tuple(line.x) for line in lines.values()} == {(1.0, 2.0, 3.0)}
+    assert lines["labels and errors"].y == [3.5, 3.25, 3.5]
+    assert lines["labels"].y == [2.0, 1.0, 2.0]
+    assert lines["errors"].y == [1.5, 2.25, 1.5]
+
+
+@pytest.mark.parametrize(
+    "more", [{"error_cost": 2.0}, {"standing": Standing()}], ids=["error cost", "standing"]
+)
+def test_bills_differ_in_whatever_they_say(more):
+    assert bill([2.0, 0.0], [0.5, 0.25], **more) != bill([2.0, 0.0], [0.5, 0.25])

@@ -20,7 +20,14 @@ from breakeven import (
     Value,
     Verdict,
 )
-from breakeven.errors import CalledByListener, InvalidInput, ListenerFailed, UnknownId, WrongEvent
+from breakeven.errors import (
+    CalledByListener,
+    InvalidInput,
+    ListenerFailed,
+    TornLearner,
+    UnknownId,
+    WrongEvent,
+)
 from breakeven.testing import LabelledStream
 from breakeven.testing.stream_runs import recorded, run, run_eventfully
 from breakeven.values import AnyEvent, Arrived, Created, Erased, Fitted, Reopened, Told, Withdrawn
@@ -343,3 +350,22 @@ def test_an_event_that_cannot_happen_twice_is_refused_and_changes_nothing():
         with pytest.raises(WrongEvent, match=words):
             learner.apply(event)
         assert learner.snapshot() == before
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_a_log_that_was_cut_off_leaves_a_torn_learner_and_no_gap(error):
+    learner = Learner(TypeMeans(0.5), Threshold(), label_cost=1.0)
+    first, log = learner.created, []
+
+    def keep(event):
+        if event.number == 3:
+            raise error("now")
+        log.append(event)
+
+    learner.listen(keep)
+    learner.decide("flu")
+    with pytest.raises(error, match="now"):
+        learner.tell("1", 2.0)
+    with pytest.raises(TornLearner, match="restore it from its last snapshot"):
+        learner.decide("flu")
+    assert Learner.fold([first, *log]).tell("1", 2.0).mean == 2.0

@@ -112,6 +112,7 @@ BUILTIN = {
     "TornLearner": RuntimeError,
     "ListenerFailed": RuntimeError,
     "CalledByListener": RuntimeError,
+    "NotANumber": FloatingPointError,
 }
 
 

@@ -94,6 +94,15 @@ def test_a_snapshot_in_between_goes_on_to_the_bit():
     assert other.snapshot() == one.snapshot()
 
 
+def test_a_restored_learner_has_the_same_job_of_a_fit():
+    belief = Recognised(GaussianProcess(1, 0.2, fit="after_warmup"), GaussianProcess(1, 0.5))
+    one = Learner(belief, Threshold(), label_cost=0.1, warmup=3, fitting="outside")
+    buy(one, [0.0, 1.0, 0.0], x=[0.3])
+    blob, job = one.snapshot(), one.fit_job()
+    assert "numbers" in job.data["parts"]
+    assert Learner.restore(blob).fit_job() == job
+
+
 def test_it_answers_at_the_level_of_its_costs_in_both_kinds():
     one = learner(under_cost=9.0, over_cost=1.0)
     buy(one, [0.0, 1.0, 0.0, 0.0, 0.0])

@@ -282,3 +282,17 @@ def test_a_label_reopened_after_the_warmup_and_told_again_counts_once():
     assert state(one)[0] == 0
     assert one.state.warmup.over
     assert Learner.restore(one.snapshot()).snapshot() == one.snapshot()
+
+
+def test_a_withdrawal_that_is_undone_takes_its_place_in_the_warmup_again():
+    one = Learner(TypeMeans(1.0), Never(), label_cost=1.0, warmup=2)
+    first, second = one.decide("flu").id, one.decide("flu").id
+    one.withdraw(first)
+    assert one.state.warmup.open
+    one.reopen(first)
+    assert not one.state.warmup.open
+    one.tell_many([first, second], [1.0, 2.0])
+    assert one.state.warmup.over
+    one.withdraw(first)
+    one.reopen(first)
+    assert one.state.warmup.over  # for good

@@ -10,9 +10,9 @@ class Weighing(TypeMeans):
         super().__init__(noise_std)
         self.noises = []
 
-    def ask(self, key, point, view=None, noise_std=None):
+    def ask(self, key, point, view=None, noise_std=None, age=0):
         self.noises.append(("ask", key, noise_std))
-        return super().ask(key, point, view)
+        return super().ask(key, point, view, age=age)
 
     def tell(self, key, point, y, noise_std=None):
         self.noises.append(("tell", key, noise_std))

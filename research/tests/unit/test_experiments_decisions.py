@@ -1,5 +1,7 @@
 """The table of decisions: what it compares, how it sums it up, and what makes it run again."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -41,6 +43,7 @@ from breakeven_research.experiments.runs.published_rules import (
 from breakeven_research.experiments.runs.rivals import ALL, MARK, NONE, score
 
 SHORT = 40
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 # -- streams -------------------------------------------------------------------------------------------------
@@ -343,7 +346,7 @@ def test_a_cell_is_the_geometric_mean_of_its_seeds_and_a_stream_counts_once():
 
 def test_the_page_says_what_loses_and_how_sure_it_is():
     sections = {one.title: one for one in decisions.sections(RESULTS)}
-    assert "2 real tables, 3 streams of 100 arrivals," in sections["In short"].text[1]
+    assert "2 real tables, 3 streams of 100 arrivals," in sections["In short"].text[2]
     (lost,) = sections["What loses"].tables
     assert [row[:2] for row in lost.rows] == [["airfoil", 1.0]]
     assert lost.rows[0][2] == pytest.approx(2.0)
@@ -354,15 +357,40 @@ def test_the_page_says_what_loses_and_how_sure_it_is():
     assert set(map(len, every.rows)) == {len(every.columns)}
 
 
+def longer(results, rounds=400):
+    return [
+        (job, {name: Curve([rounds], one.labels, one.errors, one.marks) for name, one in curves.items()})
+        for job, curves in results
+    ]
+
+
 def test_runs_that_leave_few_unlabelled_say_nothing_of_coverage():
     assert "Do intervals hold what they promise?" not in {one.title for one in decisions.sections(RESULTS)}
-    longer = [
-        (job, {name: Curve([400], one.labels, one.errors, one.marks) for name, one in curves.items()})
-        for job, curves in RESULTS
-    ]
-    sections = {one.title: one for one in decisions.sections(longer)}
+    sections = {one.title: one for one in decisions.sections(longer(RESULTS))}
     rows = sections["Do intervals hold what they promise?"].tables[0].rows
     assert rows == [[name, 1.0, 3, *map(pytest.approx, (0.5, 0.8, 0.9)), 0] for name in (DEFAULT, FITTED)]
+
+
+def test_the_words_of_the_page_are_those_that_the_program_writes():
+    dear = [
+        run_of("airfoil", seed, name, 5, 60.0, price=30.0) for seed in (0, 1) for name in (DEFAULT, FITTED)
+    ]
+    airfoil = [(job, curves) for job, curves in RESULTS if job.stream == "airfoil"]
+    some, others = (
+        {(one.title, words) for one in decisions.sections(results) for words in one.text}
+        for results in (longer(RESULTS + dear), longer(airfoil + dear, rounds=300))
+    )
+    whatever_was_measured = some & others
+    page = (DOCS / "decisions.md").read_text()
+    parts = {part.partition("\n")[0]: part.split("\n\n") for part in page.split("\n## ")}
+    assert {title for title, _ in whatever_was_measured} > {
+        "In short",
+        "Ratios by group and price",
+        "What loses",
+    }
+    assert ("In short", decisions.RATIOS) in whatever_was_measured
+    for title, words in whatever_was_measured:
+        assert words in parts[title]
 
 
 # -- what can be asked for -----------------------------------------------------------------------------------

@@ -439,6 +439,28 @@ def test_errors_are_compared_without_what_labels_cost():
     assert naive[3:] == [0.5, "Naive Algorithm 1", 3.0, True]
 
 
+def test_errors_on_types_stand_beside_those_of_the_baselines_with_what_was_bought():
+    many, few = bought(10, error=0.5), bought(2, error=1.5)
+    results = [
+        trial("discrete-k10-uniform", recipe, number, algorithm_b10=few, **{"random_0.5": many})
+        for recipe in ("figures", "text")
+        for number in (0, 1)
+    ]
+    section = claims.section(results, [PANEL["discrete-k10-uniform-b10"]])
+    table = table_of(section, "type-errors")
+    for row, recipe in zip(table.rows, ("figures", "text"), strict=True):
+        found = dict(zip(table.columns, row, strict=True))
+        assert (found["panel"], found["recipe"]) == ("discrete-k10-uniform-b10", recipe)
+        assert (found["Algorithm 1"], found["Algorithm 1 ±"], found["Algorithm 1, labels"]) == (1.5, 0.0, 2.0)
+        assert (found["Random Select"], found["Random Select, labels"]) == (0.5, 10.0)
+        assert (found["÷ Random Select"], found["÷ VAR-UNCERTAINTY"]) == (3.0, 1.5)
+    assert (
+        "On types, recipe `text`: Algorithm 1's error is larger than that of Random Select in 1 of 1 panels; "
+        "it is 3 to 3 times as large."
+    ) in section.text
+    assert len(claims.section([branin()], [PANEL["branin-b100"]]).tables) == 2  # no types there
+
+
 def test_every_panel_is_claimed_about_once():
     for panel in PANELS:
         assert len(claimed([trial(panel.problem.name, "figures")], panel.name)) == 1

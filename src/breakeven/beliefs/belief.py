@@ -135,10 +135,18 @@ class Deciding(Protocol):
         """The predictions at many points, at matrix speed."""
         ...
 
-    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
+    def ask(
+        self,
+        key: Key,
+        point: Any,
+        view: View | None = None,
+        noise_std: float | None = None,
+        age: int = 0,
+    ) -> None:
         """A label was asked for and is awaited; `view` is what `look` returned before it arrived.
 
-        `noise_std` is that of the label; None means the belief's own.
+        `noise_std` is that of the label; None means the belief's own. `age` is how many arrivals ago its
+        point came, for a label that was withdrawn and is asked for again.
         """
         ...
 

@@ -94,5 +94,5 @@ def belief_of(data: Any, own: Iterable[type[Belief]] = ()) -> Belief:
         return kind.of(config)
     except BreakevenError:
         raise
-    except (TypeError, ValueError, KeyError) as error:
+    except (TypeError, ValueError, KeyError, RecursionError) as error:
         expect.refuse(kind.__name__, "its arguments", str(error), described=True)

@@ -26,6 +26,7 @@ from breakeven.beliefs.belief import (
     level_of,
 )
 from breakeven.beliefs.belief_data import belief_data, belief_kind, belief_of, enter, kind_name
+from breakeven.beliefs.copying import CopiedFromState
 from breakeven.errors import expect
 from breakeven.values import Grounds, Prediction, Traits, View
 
@@ -36,7 +37,7 @@ LabelKind = Literal["numbers", "yes/no"]
 PARTS = ("numbers", "yes_no")
 
 
-class Recognised:
+class Recognised(CopiedFromState):
     """A belief for numbers, and one for yes/no labels that answers as long as all labels are 0 or 1.
 
     >>> from breakeven.beliefs import TypeMeans, TypeShares
@@ -52,6 +53,9 @@ class Recognised:
     def __init__(
         self, numbers: Belief, yes_no: Belief, *, both: bool = False, owned: Iterable[float] = ()
     ) -> None:
+        for name, part in zip(PARTS, (numbers, yes_no), strict=True):
+            if isinstance(part, Recognised):
+                expect.refuse(name, "a belief for one kind of label", part)
         self.numbers, self.yes_no, self.both = numbers, yes_no, both
         self.said: LabelKind = "numbers"  # by the last event that said so
         self._others = False  # whether a label was neither 0 nor 1
@@ -167,10 +171,17 @@ class Recognised:
         for one in self._both:
             one.arrive(point, view if one is self._now else None)
 
-    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
+    def ask(
+        self,
+        key: Key,
+        point: Any,
+        view: View | None = None,
+        noise_std: float | None = None,
+        age: int = 0,
+    ) -> None:
         """Both await the label."""
         for one in self._both:
-            one.ask(key, point, view if one is self._now else None, noise_std)
+            one.ask(key, point, view if one is self._now else None, noise_std, age)
 
     def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
         """The label counts in both, and may change which of them answers."""

@@ -1,4 +1,8 @@
-"""`--log-level` for every command: the library's log messages on standard error while the command runs."""
+"""`--log-level` for every command: the library's log messages on standard error while the command runs.
+
+What a stranger sends may stand in a message, so one message is one line that begins with its time, or goes on
+indented; and of messages of one kind only some are written in a second.
+"""
 
 import logging
 import sys
@@ -11,11 +15,16 @@ from typing import Annotated, Any, Literal, TextIO
 
 import typer
 
+from breakeven.cli.output import printable
+
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"] | None,
     typer.Option(help="Also write log messages of this level and above to standard error."),
 ]
 
+LOGGERS = ("breakeven", "uvicorn", "asyncio")
+MOST_A_SECOND = 10  # of messages of one kind
+MOST_KINDS = 1_000  # that are counted
 LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -32,8 +41,43 @@ class StandardError(logging.StreamHandler[TextIO]):
         pass
 
 
+class SafeLines(logging.Formatter):
+    """Lines that cannot be mistaken for another message, and hold nothing that a terminal obeys."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One message; further lines, such as those of a traceback, are indented."""
+        return "\n    ".join(map(printable, super().format(record).split("\n")))
+
+
+class OnlySome(logging.Filter):
+    """Lets some messages of each kind through in a second; the next one says how many were left out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[object, tuple[int, int]] = {}  # the second, and how many came in it, by kind
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a message is written; its kind is the first line of the words that a program has for it.
+
+        Further lines may name an object, as those of asyncio do, and be different each time.
+        """
+        kind, now = (record.name, str(record.msg).partition("\n")[0]), int(record.created)
+        if len(self._seen) >= MOST_KINDS and kind not in self._seen:
+            self._seen.clear()
+        second, count = self._seen.get(kind, (now, 0))
+        if second == now:
+            self._seen[kind] = now, count + 1
+            return count < MOST_A_SECOND
+        self._seen[kind] = now, 1
+        if count > MOST_A_SECOND:
+            record.msg = f"{record.msg} ({count - MOST_A_SECOND} more of these were not written)"
+        return True
+
+
 def with_log_level(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same command with the option `--log-level`."""
+    """The same command with the option `--log-level`, unless it has one of its own."""
+    if "log_level" in signature(command).parameters:
+        return command
 
     @wraps(command)
     def run(*, log_level: str | None, **given: Any) -> Any:
@@ -62,13 +106,16 @@ def written(level: str | None) -> Iterator[None]:
     if level is None:
         yield
         return
-    logger, handler = logging.getLogger("breakeven"), StandardError()
-    handler.setFormatter(logging.Formatter(LINE))
-    before = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(level.upper())
+    loggers, handler = [logging.getLogger(name) for name in LOGGERS], StandardError()
+    handler.setFormatter(SafeLines(LINE))
+    handler.addFilter(OnlySome())
+    before = [one.level for one in loggers]
+    for one in loggers:
+        one.addHandler(handler)
+        one.setLevel(level.upper())
     try:
         yield
     finally:
-        logger.removeHandler(handler)
-        logger.setLevel(before)
+        for one, was in zip(loggers, before, strict=True):
+            one.removeHandler(handler)
+            one.setLevel(was)

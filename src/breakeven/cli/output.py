@@ -82,8 +82,16 @@ def as_line(text: object) -> str:
     >>> print(as_line("expected one of:\n\tred, blue"), as_line("[b]\x1b\udcff"))
     expected one of: red, blue [b]\x1b\udcff
     """
-    line = " ".join(part.strip() for part in str(text).splitlines())
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line)
+    return printable(" ".join(part.strip() for part in str(text).splitlines()))
+
+
+def printable(text: str) -> str:
+    """The text with signs that cannot be printed written out."""
+    return (
+        text
+        if text.isprintable()
+        else "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+    )
 
 
 def facts(title: str, rows: Mapping[str, str]) -> str:

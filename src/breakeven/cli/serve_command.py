@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from breakeven.cli.log_messages import LogLevel, written
 from breakeven.cli.output import AsJson, as_line, login_name, print_json
 
 
@@ -67,6 +68,7 @@ def serve(
         ),
     ] = False,
     as_json: AsJson = False,
+    log_level: LogLevel = None,
 ) -> None:
     """Decide over HTTP, and let people label from a desk.
 
@@ -98,11 +100,12 @@ def serve(
             "host": host,
             "port": port,
             "call_log": call_log,
+            "log_level": log_level,
             "person_header": person_header,
             "trusted_proxy": trusted_proxy or None,
         }
         settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
-        with suppress(KeyboardInterrupt):  # which is how it is stopped
+        with written(settings.log_level), suppress(KeyboardInterrupt):  # which is how it is stopped
             serve_until_stopped(settings, stream or [], login_name("breakeven serve"), begun, demo=demo)
     if not as_json:
         print("stopped")

@@ -187,7 +187,7 @@ class StreamVerbs:
 
     @Verb
     def reopen(self, id: str) -> ClientCall[StandingAnswer]:
-        """The label was told by mistake: it is awaited again."""
+        """The label was told or withdrawn by mistake: it is awaited again."""
         return self._about(id, "reopen", None, StandingAnswer)
 
     @Verb

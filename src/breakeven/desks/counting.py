@@ -12,7 +12,7 @@ from msgspec import Struct
 from breakeven.errors import expect
 
 Second = Literal["first", "mean", "labellers"]
-Verb = Literal["tell", "correct", "withdraw"]
+Verb = Literal["tell", "correct", "withdraw", "reopen"]
 Voice = tuple[str | None, float]  # who says it, and which label
 
 
@@ -83,18 +83,24 @@ class VerbCall(NamedTuple):
     labeller: str | None = None
 
 
-def step_to(id: str, before: CountedLabel | None, now: CountedLabel | None, *, ends: bool) -> VerbCall | None:
-    """The verb that leads from what the learner was told to what counts now.
+def steps_to(
+    id: str, before: CountedLabel | None, now: CountedLabel | None, *, ends: bool, withdrawn: bool = False
+) -> list[VerbCall]:
+    """The verbs that lead from what the learner was told to what counts now.
 
-    `ends` says that nobody will answer a request of which nothing was told.
+    `ends` says that nobody will answer a request of which nothing was told, and `withdrawn` that the learner
+    was told so: a label that comes all the same takes that back, so that it is paid for as agreed.
 
-    >>> step_to("7", None, CountedLabel(38.9), ends=False)
-    VerbCall(verb='tell', id='7', y=38.9, labeller=None)
-    >>> step_to("7", CountedLabel(38.9), None, ends=False)
-    VerbCall(verb='withdraw', id='7', y=None, labeller=None)
+    >>> steps_to("7", None, CountedLabel(38.9), ends=False)
+    [VerbCall(verb='tell', id='7', y=38.9, labeller=None)]
+    >>> steps_to("7", CountedLabel(38.9), None, ends=False)
+    [VerbCall(verb='withdraw', id='7', y=None, labeller=None)]
+    >>> [one.verb for one in steps_to("7", None, CountedLabel(38.9), ends=False, withdrawn=True)]
+    ['reopen', 'tell']
     """
     if now is None:
-        return VerbCall("withdraw", id) if before is not None or ends else None
+        return [VerbCall("withdraw", id)] if before is not None or ends else []
     if before is None:
-        return VerbCall("tell", id, now.y, now.labeller)
-    return None if before.y == now.y else VerbCall("correct", id, now.y)
+        again = [VerbCall("reopen", id)] if withdrawn else []
+        return [*again, VerbCall("tell", id, now.y, now.labeller)]
+    return [] if before.y == now.y else [VerbCall("correct", id, now.y)]

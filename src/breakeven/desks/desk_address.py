@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-from breakeven.desks.folder_desk import FolderDesk
+from breakeven.desks.folder_desk import FolderDesk, FolderForm
 from breakeven.desks.interface import LabellingDesk
 from breakeven.desks.journal import Journal
 from breakeven.desks.label_studio import LabelStudio
 from breakeven.desks.signed_webhook import SignedWebhook
 from breakeven.errors import expect
 
+LOOKS_APART = 1.0  # seconds between two looks at a file of answers
 STUDIO_TOKEN, DESK_SECRET = "LABEL_STUDIO_TOKEN", "BREAKEVEN_DESK_SECRET"
 STUDIO_SCHEMES = {"label-studio": "https", "label-studio+http": "http"}
 ADDRESS_FORMS = "folder:PATH, folder+jsonl:PATH, label-studio://HOST/PROJECT or webhook:https://HOST/PATH"
@@ -30,7 +31,8 @@ def open_desk(address: str, journal: Journal, environment: Mapping[str, str] = o
     scheme, _, rest = address.partition(":")
     if scheme in ("folder", "folder+jsonl") and rest:
         folder = rest.removeprefix("//") if rest.startswith("///") else rest
-        return FolderDesk(Path(folder), "jsonl" if scheme == "folder+jsonl" else "csv", journal=journal)
+        form: FolderForm = "jsonl" if scheme == "folder+jsonl" else "csv"
+        return FolderDesk(Path(folder), form, journal=journal, looks_apart=LOOKS_APART)
     if scheme in STUDIO_SCHEMES:
         return _studio(address, STUDIO_SCHEMES[scheme], journal, environment)
     if scheme == "webhook" and rest.startswith(("http://", "https://")):

@@ -50,7 +50,8 @@ class OneHook(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal():
             return 411
-        if int(length) > MOST_BYTES:
+        if len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
+            self.close_connection = True
             return 413
         try:
             self.server.desk.read_hook(dict(self.headers), self.rfile.read(int(length)))

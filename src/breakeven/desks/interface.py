@@ -1,4 +1,4 @@
-"""What a desk is: a place where people answer requests for labels; and the three verbs that follow.
+"""What a desk is: a place where people answer requests for labels; and the four verbs that follow.
 
 All four calls of a desk may be repeated: a request that was asked before is one task still, and answers since
 the same cursor come again.
@@ -10,6 +10,8 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from breakeven.errors import BreakevenError
+
+SHOWN_LETTERS = 200  # of what could not be read
 
 AnswerKind = Literal["told", "changed", "skipped", "deleted"]
 """What a person did: gave a label, gave another, said that they give none, or took theirs back."""
@@ -111,3 +113,6 @@ class Verbs(Protocol):
 
     def withdraw(self, id: str, *, charged: bool = False) -> object:
         """It will not come, or must go."""
+
+    def reopen(self, id: str) -> object:
+        """It was withdrawn, and comes all the same."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
+from uuid import uuid4
 
 from breakeven.desks.interface import AnswerKind, DeskAnswer, DeskRequest
 from breakeven.errors.expect import refuse
@@ -18,25 +19,34 @@ TABLES = """
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE IF NOT EXISTS task (id TEXT PRIMARY KEY, place TEXT, open INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS task_place ON task (place);
+CREATE TABLE IF NOT EXISTS print (place INTEGER PRIMARY KEY, print TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS voice
     (mark TEXT PRIMARY KEY, id TEXT, labeller TEXT, y REAL, at REAL, last INTEGER);
 CREATE INDEX IF NOT EXISTS voice_id ON voice (id);
 CREATE TABLE IF NOT EXISTS answer
     (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT, y REAL, kind TEXT, labeller TEXT, at REAL);
 """
+NAME = "name of the journal"
 PENDING = "SELECT id, place FROM task WHERE open AND id NOT IN (SELECT id FROM voice)"
 
 Said = tuple[float | None, float]  # a label (None: skipped), and when
 
 
-def opened(path: str | Path | None, tables: str) -> sqlite3.Connection:
-    """A small database in a file, or in memory for None, that any thread may use."""
+def opened(path: str | Path | None, tables: str, *, alone: bool = False) -> sqlite3.Connection:
+    """A small database in a file, or in memory for None, that any thread may use.
+
+    One that is opened `alone` is refused to everyone else until it is closed, or its process ends.
+    """
     try:
         if path is not None:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA synchronous = FULL")
-        connection.executescript(tables)
+        if alone:
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+        connection.executescript(tables)  # which ends that, and keeps the lock
     except (sqlite3.Error, OSError) as error:
         raise UnwritableFolder(f"{path}: cannot be used ({error}); name another folder or file") from error
     return connection
@@ -49,7 +59,8 @@ def all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # a full disk has ended it already
+            db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
 
@@ -68,6 +79,10 @@ class Journal:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self._lock, self._db = RLock(), opened(path, TABLES)
+        with self.writing():
+            if self.setting(NAME) is None:
+                self.keep(NAME, uuid4().hex)
+        self._name = self.setting(NAME)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -121,11 +136,20 @@ class Journal:
             if asked:
                 self._db.execute("UPDATE task SET open = 1 WHERE id = ?", [id])
 
-    def id_at(self, place: str) -> str | None:
-        """The request of a task."""
+    def prints(self, after: int, upto: int | None) -> dict[str, str]:
+        """What the tasks at these numbers looked like when they were last read."""
+        query = "SELECT place, print FROM print WHERE place > ? AND place <= ?"
         with self._lock:
-            row = self._db.execute("SELECT id FROM task WHERE place = ?", [place]).fetchone()
-        return None if row is None else str(row[0])
+            rows = self._db.execute(query, [after, 2**63 - 1 if upto is None else upto]).fetchall()
+        return {str(place): str(print) for place, print in rows}
+
+    def keep_print(self, place: str, print: str | None) -> None:
+        """Keep what a task looks like, or forget it for None."""
+        with self.writing():
+            if print is None:
+                self._db.execute("DELETE FROM print WHERE place = ?", [int(place)])
+            else:
+                self._db.execute("INSERT OR REPLACE INTO print VALUES (?, ?)", [int(place), print])
 
     def pending(self) -> dict[str, str]:
         """Open tasks that nobody has answered, and their places."""
@@ -210,16 +234,21 @@ class Journal:
     # -- answers ---------------------------------------------------------------------------------
 
     def since(self, cursor: str | None) -> tuple[list[DeskAnswer], str]:
-        """The answers after a cursor, and the cursor after them."""
-        number = 0 if cursor is None else _number(cursor)
+        """The answers after a cursor, and the cursor after them.
+
+        A cursor of another journal, such as one that was lost, begins from the beginning.
+        """
         query = "SELECT seq, id, y, kind, labeller, at FROM answer WHERE seq > ? ORDER BY seq"
         with self._lock:
-            rows = self._db.execute(query, [number]).fetchall()
-        last = rows[-1][0] if rows else number
-        return [DeskAnswer(*row[1:]) for row in rows], str(last)
+            end = self._db.execute("SELECT COALESCE(MAX(seq), 0) FROM answer").fetchone()[0]
+            rows = self._db.execute(query, [self._number(cursor, end)]).fetchall()
+        return [DeskAnswer(*row[1:]) for row in rows], f"{end}-{self._name}"
 
-
-def _number(cursor: str) -> int:
-    if not cursor.isdecimal():
-        refuse("since", "a cursor that `answers` gave", cursor)
-    return int(cursor)
+    def _number(self, cursor: str | None, end: int) -> int:
+        """The answer that a cursor stands at, of those up to `end`."""
+        if cursor is None:
+            return 0
+        number, _, name = cursor.partition("-")
+        if not number.isdecimal():
+            refuse("since", "a cursor that `answers` gave", cursor)
+        return int(number) if name in ("", self._name) and int(number) <= end else 0

@@ -1,8 +1,9 @@
 """Label Studio over its REST interface: tasks in one project, annotations as answers.
 
-Polling is the base: tasks that were updated since the last look. A webhook is a shortcut, which Label Studio
-sends once and never again. It would import a task twice, so tasks are looked for by `request_id` before they
-are made; and a deleted task shows only by its absence.
+Polling is the base: tasks that were updated since the last look, and then a page of all tasks in turn, which
+is compared with what was read of them: clocks go back, and a deleted task shows only by its absence. A
+webhook, which Label Studio sends once and never again, only says that it is time to look. It would import a
+task twice, so tasks are looked for by `request_id` before they are made.
 """
 
 import hmac
@@ -22,16 +23,13 @@ logger = logging.getLogger(__name__)
 
 IDS_A_QUERY = 20  # requests looked for at once: they stand in an address, which must not be too long
 TASKS_A_PAGE, BRIEF_A_PAGE = 100, 1000
-POLLS_BETWEEN = 100  # two looks at all tasks, where their number is as expected
 TASKS_AN_IMPORT = 100
 LIVES = 300.0  # seconds of an access token
 RENEWED_AFTER = 0.8 * LIVES
 OVERLAP = 5.0  # seconds that are looked at twice: a task may become visible later than its time says
 SECRET_HEADER = "x-breakeven-secret"
-UPDATED, EXPECTED = (
-    "updated",
-    "expected tasks",
-)  # in the journal: how far was looked, and how many tasks there are
+UPDATED, LAST_COMPARED = "updated", "compared"  # in the journal: the last time seen, the last task compared
+BRIEF = "id,updated_at,total_annotations,cancelled_annotations"  # by which a change shows
 
 
 class LabelStudio:
@@ -60,7 +58,6 @@ class LabelStudio:
         self._refresh, self._access, self._since = expect.text("token", token), "", -RENEWED_AFTER
         self._http = Http(url, "Label Studio", seconds)
         self._people: dict[int, str] = {}
-        self._polls = 0
 
     # -- requests --------------------------------------------------------------------------------
 
@@ -81,15 +78,15 @@ class LabelStudio:
         with self._journal.writing():
             for one, place in zip(requests, numbers, strict=True):
                 self._journal.note_task(one.id, str(place), asked=True)
-            self._expect_more(len(tasks))
 
     def _note_tasks(self, ids: Sequence[str]) -> None:
         """Note which of these requests have a task by now."""
         items = [_filter("data.request_id", "equal", "String", id) for id in ids]
-        for task in self._tasks({"conjunction": "or", "items": items}, include="id,data"):
-            id = _request_of(task)
-            if id is not None:
-                self._journal.note_task(id, str(task["id"]), asked=True)
+        for tasks in self._pages(items, BRIEF_A_PAGE, conjunction="or", include="id,data"):
+            for task in tasks:
+                id = _request_of(task)
+                if id is not None:
+                    self._journal.note_task(id, str(task["id"]), asked=True)
 
     def withdraw(self, ids: Sequence[str]) -> None:
         """Delete tasks that nobody has answered."""
@@ -104,39 +101,71 @@ class LabelStudio:
         task = self._call("GET", f"/api/tasks/{place}/", missing_is_fine=True)
         if task is not None and _request_of(task) == id and not task.get("annotations"):
             self._call("DELETE", f"/api/tasks/{place}/", missing_is_fine=True)
-            self._expect_more(-1)
 
     # -- answers ---------------------------------------------------------------------------------
 
     def answers(self, since: str | None) -> tuple[list[DeskAnswer], str]:
-        """Look at what was updated, and at what is gone; then all answers since the cursor."""
+        """Look at what was updated, compare the next tasks with what was read; then all since the cursor."""
         self._look_at_updates()
-        self._look_for_gaps()
+        self._compare_next_page()
         return self._journal.since(since)
 
     def _look_at_updates(self) -> None:
+        """Read what was updated since the last look, which is quick as long as no clock goes back."""
         seen = self._journal.setting(UPDATED)
-        items = (
-            []
-            if seen is None
-            else [_filter("updated_at", "greater", "Datetime", _shown(float(seen) - OVERLAP))]
-        )
-        tasks = list(self._tasks({"conjunction": "and", "items": items}))
+        items = []
+        if seen is not None:
+            items = [_filter("updated_at", "greater", "Datetime", _shown(float(seen) - OVERLAP))]
+        latest = None if seen is None else float(seen)
+        for tasks in self._pages(items, TASKS_A_PAGE, fields="all"):
+            with self._journal.writing():
+                for task in tasks:
+                    self._look_at(task)
+                    latest = max(latest or 0.0, _seconds(task["updated_at"]))
+        if latest is not None and repr(latest) != seen:
+            self._journal.keep(UPDATED, repr(latest))
+
+    def _compare_next_page(self) -> None:
+        """Compare the next tasks with what was read of them, and begin again behind the last.
+
+        It finds what no time says: tasks that were deleted, and what changed while a clock was wrong.
+        """
+        after = int(self._journal.setting(LAST_COMPARED) or 0)
+        items = [_filter("id", "greater", "Number", after)]
+        tasks = next(self._pages(items, BRIEF_A_PAGE, include=BRIEF), [])
+        there = {str(task["id"]): _print_of(task) for task in tasks}
+        last = tasks[-1]["id"] if len(tasks) == BRIEF_A_PAGE else None
+        known = self._journal.prints(after, last)
+        differ = [place for place, print in there.items() if known.get(place) != print]
+        for some in _parts(differ, IDS_A_QUERY):
+            items = [_filter("id", "equal", "Number", int(place)) for place in some]
+            for page in self._pages(items, TASKS_A_PAGE, conjunction="or", fields="all"):
+                with self._journal.writing():
+                    for task in page:
+                        self._look_at(task)
+        self._look_for_gone(there, after, last)
         with self._journal.writing():
-            for task in tasks:
-                self._look_at(task)
-            latest = max((_seconds(task["updated_at"]) for task in tasks), default=None)
-            if latest is not None and (seen is None or latest > float(seen)):
-                self._journal.keep(UPDATED, repr(latest))
+            for place in known.keys() - there.keys():
+                self._journal.keep_print(place, None)
+            self._journal.keep(LAST_COMPARED, str(last or 0))
+
+    def _look_for_gone(self, there: Mapping[str, str], after: int, last: int | None) -> None:
+        """Find requests among these tasks that somebody deleted; each is looked for by itself first."""
+        for id, place in self._journal.pending().items():
+            if not place.isdecimal() or place in there or not after < int(place) <= (last or int(place)):
+                continue
+            if self._call("GET", f"/api/tasks/{place}/", missing_is_fine=True) is None:
+                self._journal.task_is_gone(id, time.time())
 
     def _look_at(self, task: Mapping[str, Any]) -> None:
         """Take up all annotations of a task; those it had and has no more were deleted."""
+        self._journal.keep_print(str(task["id"]), _print_of(task))
         id = _request_of(task)
         if id is None:
             return
         self._journal.note_task(id, str(task["id"]))
         there = {str(one["id"]): one for one in task.get("annotations") or ()}
-        for mark in there.keys() ^ set(self._journal.marks(id)):
+        for mark in self._journal.marks(id):
             if mark not in there:
                 self._journal.take_back(mark, _seconds(task["updated_at"]))
         for annotation in there.values():
@@ -153,64 +182,16 @@ class LabelStudio:
         except UnreadableAnswer as error:
             logger.warning("annotation %s of request %r by %s is not used: %s", mark, id, who, error)
 
-    def _look_for_gaps(self) -> None:
-        """Find requests whose tasks somebody deleted, where the number of tasks is not as expected."""
-        pending = self._journal.pending()
-        if not pending:
-            return
-        about = f"/api/projects/{self._project}/"
-        count = str(self._call("GET", about, params={"include": "task_number"})["task_number"])
-        self._polls += 1
-        if count == self._journal.setting(EXPECTED) and self._polls % POLLS_BETWEEN:
-            return
-        everything: dict[str, Any] = {"conjunction": "and", "items": []}
-        there = {str(task["id"]) for task in self._tasks(everything, include="id")}
-        with self._journal.writing():
-            for id, place in pending.items():
-                if place and place not in there:
-                    self._journal.task_is_gone(id, time.time())
-            self._journal.keep(EXPECTED, str(len(there)))
-
-    def _expect_more(self, tasks: int) -> None:
-        """We made or deleted tasks."""
-        expected = self._journal.setting(EXPECTED)
-        if expected is not None:
-            self._journal.keep(EXPECTED, str(int(expected) + tasks))
-
     def read_hook(self, headers: Mapping[str, str], body: bytes) -> list[DeskAnswer]:
-        """What a webhook of Label Studio says; one without the secret is refused."""
-        given = {name.lower(): value for name, value in headers.items()}.get(SECRET_HEADER, "")
-        if self._secret is None or not hmac.compare_digest(given.encode(), self._secret.encode()):
-            raise WrongSecret("webhook: expected the secret in X-Breakeven-Secret, got none or another one")
-        try:
-            event = json.loads(body)
-            action, now = event["action"], time.time()
-        except (ValueError, TypeError, KeyError) as error:
-            raise UnreadableAnswer(
-                "webhook: expected an event of Label Studio, got something else"
-            ) from error
-        _, before = self._journal.since(None)
-        try:
-            with self._journal.writing():
-                self._take_up(action, event, now)
-        except (TypeError, KeyError) as error:
-            raise UnreadableAnswer(f"webhook: expected a whole {action}, got one without {error}") from error
-        return self._journal.since(before)[0]
+        """A webhook of Label Studio says that it is time to look; one without the secret is refused.
 
-    def _take_up(self, action: str, event: Mapping[str, Any], now: float) -> None:
-        if action in ("ANNOTATION_CREATED", "ANNOTATION_UPDATED"):
-            id = _request_of(event["task"])
-            if id is not None:
-                self._journal.note_task(id, str(event["task"]["id"]))
-                self._hear(id, event["annotation"])
-        elif action == "ANNOTATIONS_DELETED":
-            for one in event["annotations"]:
-                self._journal.take_back(str(one["id"]), now)
-        elif action == "TASKS_DELETED":
-            for one in event["tasks"]:
-                gone = self._journal.id_at(str(one["id"]))
-                if gone is not None:
-                    self._journal.task_is_gone(gone, now)
+        What it says is not believed: it may be old, come a second time, or behind a later one.
+        """
+        given = {name.lower(): value for name, value in headers.items()}.get(SECRET_HEADER, "")
+        right = (self._secret or "").encode()
+        if not right or not hmac.compare_digest(given.encode("utf-8", "replace"), right):
+            raise WrongSecret("webhook: expected the secret in X-Breakeven-Secret, got none or another one")
+        return []
 
     # -- what an annotation says -----------------------------------------------------------------
 
@@ -248,20 +229,25 @@ class LabelStudio:
 
     # -- HTTP ------------------------------------------------------------------------------------
 
-    def _tasks(self, filters: Mapping[str, Any], *, include: str | None = None) -> Iterator[dict[str, Any]]:
-        """All tasks that a filter lets pass, whole unless fields are named; past the last page is 404."""
-        query = json.dumps({"filters": filters} if filters["items"] else {})
-        size = TASKS_A_PAGE if include is None else BRIEF_A_PAGE
-        about = {"project": self._project, "page_size": size, "query": query}
-        about |= {"fields": "all"} if include is None else {"include": include}
-        page = 1
+    def _pages(
+        self, items: Sequence[dict[str, Any]], size: int, *, conjunction: str = "and", **what: str
+    ) -> Iterator[list[dict[str, Any]]]:
+        """Tasks that filters let pass, in pages by id: one that is deleted meanwhile moves no other.
+
+        Those that any of several filters lets pass are on one page.
+        """
+        last = 0
         while True:
-            found = self._call("GET", "/api/tasks", params={**about, "page": page}, missing_is_fine=True)
+            behind = [_filter("id", "greater", "Number", last)] if conjunction == "and" else []
+            query = json.dumps({"filters": {"conjunction": conjunction, "items": [*items, *behind]}})
+            about = {"project": self._project, "page_size": size, "page": 1, "query": query, **what}
+            found = self._call("GET", "/api/tasks", params=about, missing_is_fine=True)
             tasks = [] if found is None else found["tasks"]
-            yield from tasks
-            if len(tasks) < size:
+            if tasks:
+                yield tasks
+            if len(tasks) < size or conjunction == "or":
                 return
-            page += 1
+            last = tasks[-1]["id"]
 
     def _call(self, method: str, path: str, *, missing_is_fine: bool = False, **content: Any) -> Any:
         """Call with an access token, made anew when it is old or refused; None for 404 where that is fine."""
@@ -299,6 +285,11 @@ def _request_of(task: Mapping[str, Any]) -> str | None:
     """The id of the request that a task is for; None for tasks of others."""
     id = (task.get("data") or {}).get("request_id")
     return None if id is None else str(id)
+
+
+def _print_of(task: Mapping[str, Any]) -> str:
+    """By what a task differs from how it was, whatever clocks say."""
+    return " ".join(str(task.get(name)) for name in BRIEF.split(","))
 
 
 def _seconds(moment: str) -> float:

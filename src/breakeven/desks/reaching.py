@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from breakeven.desks.interface import DeskDown, MissingHttpx, WrongSecret
+from breakeven.desks.interface import SHOWN_LETTERS, DeskDown, MissingHttpx, WrongSecret
 from breakeven.errors import BreakevenError, expect, how_to_install
 
 if TYPE_CHECKING:
     import httpx
-
-SHOWN_LETTERS = 200  # of what a desk says
 
 
 class RefusedByDesk(BreakevenError, ValueError):

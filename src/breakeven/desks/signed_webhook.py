@@ -21,6 +21,7 @@ from breakeven.wire.signing import SIGNATURE_HEADER, signature_of
 REPLAY_WINDOW = 300.0  # seconds by which the clocks of both sides may differ
 SHORTEST_SECRET = 16
 SIGNED = "signed "  # what a signature seen before is kept under
+LATEST = "latest "  # and the time of the last message about an answer
 
 
 class HookAnswer(msgspec.Struct, frozen=True):
@@ -106,11 +107,15 @@ class SignedWebhook:
             _, before = self._journal.since(None)
             self._see_once(signature, now)
             for one in message.answers:
-                self._take_up(one, now)
+                self._take_up(one, now, signed=_moment_of(signature))
             return self._journal.since(before)[0]
 
-    def _take_up(self, one: HookAnswer, now: float) -> None:
+    def _take_up(self, one: HookAnswer, now: float, *, signed: float) -> None:
+        """Note an answer, unless a message that was signed later said another."""
         mark = f"{one.labeller or ''}\0{one.id}"
+        if float(self._journal.setting(LATEST + mark) or 0.0) > signed:
+            return
+        self._journal.keep(LATEST + mark, repr(signed))
         if one.kind != "deleted":
             self._journal.say(mark, one.id, one.labeller, one.y, now)
             return
@@ -119,7 +124,8 @@ class SignedWebhook:
             self._journal.task_is_gone(one.id, now)
 
     def _see_once(self, signature: str, now: float) -> None:
-        self._journal.drop_settings(SIGNED, now - 2 * REPLAY_WINDOW)
+        for beginning in (SIGNED, LATEST):
+            self._journal.drop_settings(beginning, now - 2 * REPLAY_WINDOW)
         if self._journal.setting(SIGNED + signature) is not None:
             raise WrongSecret(f"message: expected a new {SIGNATURE_HEADER}, got one that came before")
         self._journal.keep(SIGNED + signature, repr(now))
@@ -131,6 +137,11 @@ class SignedWebhook:
             SIGNATURE_HEADER: signature_of(self._secret, body, self._clock()),
         }
         self._http.check(self._http.call("POST", "", headers=headers, content=body))
+
+
+def _moment_of(signature: str) -> float:
+    """When a message was signed, in seconds."""
+    return float(signature.partition(",")[0].removeprefix("t="))
 
 
 def check_signature(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> str:

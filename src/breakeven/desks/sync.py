@@ -6,19 +6,21 @@ called in the same order, at worst one of them a second time, which changes noth
 """
 
 import logging
+import sqlite3
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from breakeven.desks.counting import CountedLabel, Counting, VerbCall, step_to
+from breakeven.desks.counting import CountedLabel, Counting, VerbCall, steps_to
 from breakeven.desks.interface import DeskAnswer, DeskDown, DeskRequest, LabellingDesk, Verbs
 from breakeven.desks.journal import all_or_nothing, opened
 from breakeven.errors import BreakevenError, ConflictingLabel, InvalidInput, UnknownId
 from breakeven.errors.expect import refuse
-from breakeven.errors.serving import HeldByAnother, NotAllowed, UnknownPlace
+from breakeven.errors.serving import HeldByAnother, Malformed, NotAllowed, TooLarge, UnknownPlace
 from breakeven.errors.statuses import ending_of
+from breakeven.errors.storing import StoreFailed
 from breakeven.learner import Learner
 
 logger = logging.getLogger(__name__)
@@ -33,7 +35,8 @@ CREATE TABLE IF NOT EXISTS due
     (number INTEGER PRIMARY KEY AUTOINCREMENT, verb TEXT, id TEXT, y REAL, labeller TEXT);
 """
 POSTPONED = (HeldByAnother, UnknownPlace)  # a path that the service does not take: an id with a slash in it
-REFUSALS = (UnknownId, ConflictingLabel, InvalidInput)  # what no repetition will change
+REFUSALS = (UnknownId, ConflictingLabel, InvalidInput, Malformed, TooLarge)  # what no repetition will change
+REPORTED_AS = {"tell": "told", "correct": "corrected", "withdraw": "withdrawn"}  # as a report has it
 TRY_LATER = (429, 503)  # the statuses of what passes by itself
 NEXT_DUE = "SELECT number, verb, id, y, labeller FROM due WHERE number > ? ORDER BY number LIMIT 1"
 
@@ -104,7 +107,8 @@ class DeskSync:
     ) -> None:
         self._desk, self._verbs, self._waiting = desk, verbs, waiting
         self._counting = counting or Counting()
-        self._db = opened(memory, TABLES_OF_SYNC)
+        self._memory = memory
+        self._db = opened(memory, TABLES_OF_SYNC, alone=True)
         known = self._fact("name")
         if known is not None and known != name:
             refuse("memory", f"the file of {name}", f"that of {known} in {memory}", described=True)
@@ -123,12 +127,18 @@ class DeskSync:
         """
         report = SyncReport()
         try:
-            self._hear()
-        except DeskDown:
+            try:
+                self._hear()
+            except DeskDown:
+                self._call_due(report)
+                raise
             self._call_due(report)
-            raise
-        self._call_due(report)
-        self._ask(report)
+            self._ask(report)
+        except sqlite3.Error as error:
+            raise StoreFailed(
+                f"{self._memory or 'memory'}: what the sync remembers cannot be read or written ({error}); "
+                "nothing is lost, and it is tried again later"
+            ) from error
         return report
 
     # -- answers ---------------------------------------------------------------------------------
@@ -154,11 +164,13 @@ class DeskSync:
         before = None if row is None or row[0] is None else CountedLabel(*row)
         now = self._counting.label(voices)
         ends = row is None and not voices and (gone or answer.kind == "skipped")
-        step = step_to(id, before, now, ends=ends)
-        if step is None:
+        steps = steps_to(id, before, now, ends=ends, withdrawn=row is not None and before is None)
+        if not steps:
             return
         self._db.execute("INSERT OR REPLACE INTO told VALUES (?, ?, ?)", [id, *(now or (None, None))])
-        self._db.execute("INSERT INTO due (verb, id, y, labeller) VALUES (?, ?, ?, ?)", list(step))
+        self._db.executemany(
+            "INSERT INTO due (verb, id, y, labeller) VALUES (?, ?, ?, ?)", list(map(list, steps))
+        )
 
     def _say(self, id: str, labeller: str | None, y: float) -> None:
         found = "UPDATE said SET y = ? WHERE id = ? AND labeller IS ?"
@@ -189,8 +201,8 @@ class DeskSync:
                 logger.warning("not used: %s", error)
                 refused = True
             else:
-                done = {"tell": "told", "correct": "corrected", "withdraw": "withdrawn"}[step.verb]
-                setattr(report, done, getattr(report, done) + 1)
+                if step.verb in REPORTED_AS:
+                    setattr(report, REPORTED_AS[step.verb], getattr(report, REPORTED_AS[step.verb]) + 1)
                 refused = False
             with all_or_nothing(self._db):
                 self._db.execute("DELETE FROM due WHERE number = ?", [number])
@@ -204,6 +216,8 @@ class DeskSync:
             self._db.execute("UPDATE due SET verb = 'tell' WHERE number = ?", [row[0]])
             return
         if row is not None and row[1] == "withdraw":  # of a label that was never told
+            first = "SELECT MIN(number) FROM due WHERE id = ? AND verb = 'reopen'"
+            self._db.execute(f"DELETE FROM due WHERE number = ({first})", [id])
             self._db.execute("DELETE FROM due WHERE number = ?", [row[0]])
         if self._db.execute("SELECT 1 FROM due WHERE id = ?", [id]).fetchone() is None:
             self._db.execute("DELETE FROM told WHERE id = ?", [id])
@@ -219,6 +233,8 @@ class DeskSync:
                 self._verbs.correct(step.id, step.y)
             case "withdraw":
                 self._verbs.withdraw(step.id, charged=self._counting.charged)
+            case "reopen":
+                self._verbs.reopen(step.id)
 
     # -- requests --------------------------------------------------------------------------------
 
@@ -227,9 +243,10 @@ class DeskSync:
 
         What is open again begins anew: answers from before do not count any more.
         """
+        due = {id for (id,) in self._db.execute("SELECT id FROM due").fetchall()}
         waiting = {request.id: request for request in self._waiting()}
         asked = dict(self._db.execute("SELECT id, open FROM asked").fetchall())
-        new = [request for id, request in waiting.items() if not asked.get(id)]
+        new = [request for id, request in waiting.items() if not asked.get(id) and id not in due]
         if new:
             self._desk.ask(new)
             again = [[one.id] for one in new if one.id in asked]

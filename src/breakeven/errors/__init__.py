@@ -8,6 +8,7 @@
     ├── WrongEvent        (ValueError)    an event that is not the next one of this stream
     ├── SnapshotError     (ValueError)    bytes that cannot be restored
     ├── TornLearner       (RuntimeError)  a call was cut off in the middle: restore the learner
+    ├── NotANumber        (FloatingPointError)  a belief answered NaN
     ├── ListenerFailed    (RuntimeError)  a listener raised; the event happened all the same
     └── CalledByListener  (RuntimeError)  a verb was called from inside a listener
 
@@ -25,6 +26,7 @@ __all__ = [
     "DuplicateId",
     "InvalidInput",
     "ListenerFailed",
+    "NotANumber",
     "SnapshotError",
     "TornLearner",
     "UnknownId",
@@ -67,6 +69,10 @@ class WrongEvent(BreakevenError, ValueError):
 
 class TornLearner(BreakevenError, RuntimeError):
     """A call was cut off while it changed the learner: nothing can be said of its state."""
+
+
+class NotANumber(BreakevenError, FloatingPointError):
+    """A belief answered NaN: a prediction, an uncertainty or a worth that is not a number."""
 
 
 class ListenerFailed(BreakevenError, RuntimeError):

@@ -38,6 +38,8 @@ class SecondWriter(StoreError):
 class StoreFailed(StoreError):
     """Something could not be written or read: a full disk, a database that is gone, a damaged file."""
 
+    retry_after = 1.0  # seconds
+
 
 class UnknownStream(StoreError, KeyError):
     """No stream with that name or number."""

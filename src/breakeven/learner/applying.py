@@ -81,7 +81,7 @@ def _change(state: State, event: Event, rules: Iterable[type[Rule]]) -> Callable
             return lambda: state.withdraw(entry, charged)
         case Reopened():
             entry = state.book.reopenable(event.id)
-            if entry.y is None:
+            if entry.y is None and not entry.called_off:
                 raise WrongEvent(f"event: expected a label that is told, got {event.id!r} reopened again")
             return lambda: state.reopen(entry)
         case Learnt():

@@ -49,6 +49,12 @@ class Entry(msgspec.Struct, gc=False):
         return self.decision is not None and self.decision.wants_label and self.withdrawn is None
 
     @property
+    def called_off(self) -> bool:
+        """Whether a label that was asked for is withdrawn, and did not come since."""
+        asked = self.decision is not None and self.decision.wants_label
+        return asked and self.withdrawn is not None and self.y is None and not self.reopened
+
+    @property
     def audited(self) -> bool:
         """Whether the arrival was drawn for an audit."""
         return self.decision is not None and self.decision.reason == "audited"
@@ -264,11 +270,12 @@ class Book:
         return entry
 
     def reopenable(self, id: Any) -> Entry:
-        """The entry of a label that was told, or that was reopened and not told since."""
+        """The entry of a label that was told, or asked for and withdrawn, or reopened and not told since."""
         name = expect.name_of("id", id)
         entry = self.find(name)
-        if entry is None or (entry.y is None and not entry.reopened):
-            raise unknown(name, "a label told before", _standing(entry, "there is nothing to reopen"))
+        if entry is None or (entry.y is None and not entry.reopened and not entry.called_off):
+            hint = _standing(entry, "there is nothing to reopen")
+            raise unknown(name, "a label told before, or one that was asked for and withdrawn", hint)
         if entry.decision is None:
             raise unknown(name, "the label of an arrival", "; it was learnt: correct or withdraw it")
         return entry
@@ -388,16 +395,29 @@ class Book:
 
     def reopen(self, entry: Entry) -> Entry:
         """A told label is awaited again, or is as unasked or withdrawn as before it was told."""
+        if entry.called_off:
+            return self._ask_again(entry)
         again = msgspec.structs.replace(entry, y=None, labeller=None, reopened=True)
         if not again.asked:
             entry.y, entry.labeller, entry.reopened = None, None, True
             return entry
-        del self._settled[entry.id]
-        self._moved[entry.id] = (
-            self._moved.get(entry.id, 0) + 1
-        )  # its place in the order is passed over later
-        self.awaited[entry.id] = again
+        self._await_again(again)
         return again
+
+    def _ask_again(self, entry: Entry) -> Entry:
+        """A withdrawn label is awaited again, and paid for."""
+        again = msgspec.structs.replace(entry, withdrawn=None, reopened=True, paid=True)
+        if not entry.paid:
+            self.bought += 1
+            self.spend = self.spend.plus(entry.cost)
+        self._await_again(again)
+        return again
+
+    def _await_again(self, entry: Entry) -> None:
+        """What was settled is awaited; its place in the order is passed over later."""
+        del self._settled[entry.id]
+        self._moved[entry.id] = self._moved.get(entry.id, 0) + 1
+        self.awaited[entry.id] = entry
 
     def await_rows(self, rows: AwaitedRows) -> None:
         """Labels of a batch were bought and are awaited now; `buy_many` counts the money."""
@@ -452,11 +472,6 @@ class Book:
             self.spend = self.spend.plus(cost)
 
     # -- batches ---------------------------------------------------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy has all its awaited labels as entries."""
-        self.write_awaited()
-        return self.__dict__
 
     def write_out(self) -> None:
         """Make entries of all that is remembered in batches."""

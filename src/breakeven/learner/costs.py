@@ -8,8 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from breakeven.beliefs import Belief, Recognised, says_yes_or_no
 from breakeven.errors import expect
-from breakeven.values import Cost, Labeller, Offer, best_offer
+from breakeven.values import NUMBERS_BESIDE_LABELLERS, Cost, Labeller, Offer, best_offer
 
 GivenCost = float | Mapping[str, float]
 """What a label costs: one number, or a number for some labellers by name."""
@@ -33,6 +34,25 @@ class Quote(Struct, frozen=True, gc=False):
         """What the same label costs from this labeller."""
         offer = next(one for one in self.offers if one.labeller == labeller)
         return _quote(offer, self.offers, self.given)
+
+
+class StoredLabellers(dict[str, Labeller]):
+    """Labellers that a log was begun with: they stay, also where a new learner may not have any."""
+
+
+def check_labels_are_numbers(labellers: Any, belief: Belief) -> None:
+    """Raise if there are labellers, and labels are yes or no or may turn out to be."""
+    if labellers is None or isinstance(labellers, StoredLabellers):
+        return
+    if says_yes_or_no(belief):
+        expect.refuse("labels", NUMBERS_BESIDE_LABELLERS, "yes/no")
+    if isinstance(belief, Recognised) and not belief.settled:
+        expect.refuse(
+            "labels",
+            NUMBERS_BESIDE_LABELLERS,
+            "labels that may turn out to be yes/no; give the belief for numbers alone",
+            described=True,
+        )
 
 
 class Costs(Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from typing import Any
 from breakeven.errors import InvalidInput, expect
 from breakeven.learner.book import Entry, taken
 from breakeven.learner.costs import Quote
+from breakeven.learner.soundness import check_prediction, refuse_nan
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Rule
 from breakeven.rules.audit import AUDIT_REASONS
@@ -22,6 +23,9 @@ def decide(
 ) -> Decision:
     """Decide on an arrival at which the belief was just looked, count it and tell the listeners."""
     by: By = "rule"
+    prediction, uncertainty = view.prediction, view.uncertainty
+    if prediction.f_quantiles is not None or isnan(uncertainty + prediction.mean + prediction.std):
+        check_prediction(prediction, uncertainty)
     round, checkable = state.rounds + 1, state.checkable
     numbered = id is None and round >= state.book.next_number  # as almost always: the id is the round
     if force is None and not (state.warmup.wanted and state.warmup.open):
@@ -44,12 +48,14 @@ def decide(
     if propensity is None:
         propensity = 1.0 if wants_label else 0.0
     worth, now, stretch = verdict.worth, verdict.worth_now, view.stretch
+    if worth is not None and isnan(worth):
+        refuse_nan("worth")
     exact = stretch == 1.0
     decision = Decision(
         str(round) if numbered else id or state.book.automatic_id(round),
         wants_label,
-        view.prediction if state.answers_within is None else state.answer(view.prediction),
-        view.uncertainty,
+        prediction if state.answers_within is None else state.answer(prediction),
+        uncertainty,
         verdict.threshold,
         quote.cost,
         propensity,

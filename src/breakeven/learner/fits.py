@@ -91,6 +91,7 @@ class Fits:
     def job(self) -> FitJob:
         """The fit to the labels told so far."""
         state = self._state
+        state.fit_due  # noqa: B018  (the belief hears whether the warm-up is over)
         return FitJob(
             stream=state.name,
             kind=kind_name(state.belief),

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from breakeven.beliefs import Belief, says_yes_or_no
+from breakeven.beliefs import BELIEFS, Belief, says_yes_or_no
 from breakeven.errors import ConflictingLabel, WrongEvent, expect
 from breakeven.learner import notices
 from breakeven.learner.applying import apply
 from breakeven.learner.batches import decide_many, predict_many, tell_many
 from breakeven.learner.book import AwaitedLabels, Entry, taken, unknown
-from breakeven.learner.costs import Costs, GivenCost
+from breakeven.learner.costs import Costs, GivenCost, StoredLabellers, check_labels_are_numbers
 from breakeven.learner.deciding import again, decide
 from breakeven.learner.explaining import explain
 from breakeven.learner.fits import FitFound, FitJob, Fits
@@ -31,7 +31,7 @@ from breakeven.learner.state import (
 )
 from breakeven.learner.summary import Summary, horizon_passed
 from breakeven.ledger import Ledger
-from breakeven.rules import Rule, rule_data
+from breakeven.rules import RULES, Rule, rule_data
 from breakeven.values import (
     Corrected,
     Created,
@@ -102,6 +102,7 @@ class Learner:
         errors = ErrorCosts.checked(error_cost, *uneven)
         costs = Costs.checked(label_cost, labellers, errors.unit)
         check_belief(belief, expect.whole("warmup", warmup))
+        check_labels_are_numbers(labellers, belief)
         check_rule(rule, belief)
         rule.check_start(0, costs.cheapest)
         rule = deepcopy(rule)
@@ -210,13 +211,14 @@ class Learner:
             self._apply(Withdrawn, entry.id, charged)
 
     def reopen(self, id: str) -> None:
-        """The label was told by mistake: it is awaited again, and nothing is bought twice.
+        """The label was told or withdrawn by mistake: it is awaited again, and nothing is bought twice.
 
-        A label that nobody asked for, or that had been withdrawn, is forgotten instead of awaited.
+        What a withdrawal gave back is paid again. A label told unasked, or after its withdrawal, is forgotten
+        instead of awaited.
         """
         self.state.check_whole()
         entry = self.state.book.reopenable(id)
-        if entry.y is not None:
+        if entry.y is not None or entry.called_off:
             self._apply(Reopened, entry.id)
 
     def learn(self, x: Any, y: float, *, id: str | None = None, labeller: str | None = None) -> None:
@@ -268,6 +270,7 @@ class Learner:
             errors = ErrorCosts.checked(error_cost, *uneven)
             error_cost, level = errors.unit, errors.level
         costs = state.costs.changed(label_cost, labellers, error_cost)
+        check_labels_are_numbers(labellers, state.belief)
         fresh = None
         if rule is not None:
             fresh = deepcopy(rule)
@@ -588,7 +591,10 @@ class Learner:
                 f"event: expected Created, number 1, at the beginning, got {expect.shown(first)}"
             )
         if first.state is None:
-            learner = cls.of(first.config, own_rules, own_beliefs)
+            belief, rule, arguments = parts_of(first.config, own_rules, own_beliefs)
+            if isinstance(arguments.get("labellers"), dict):
+                arguments["labellers"] = StoredLabellers(arguments["labellers"])
+            learner = cls(belief, rule, **arguments)
         else:
             learner = cls.restore(first.state, own_rules, own_beliefs)
             if (learner.name, learner.number) != (first.stream, 1):
@@ -656,15 +662,34 @@ class Learner:
             expect.refuse("keep_at_least", "it only where a new stream begins, with a name", keep_at_least)
         own_rules = expect.rows("rules", rules) if rules else []
         own_beliefs = expect.rows("beliefs", beliefs) if beliefs else []
-        learner = cls.__new__(cls)
-        learner.state = state_of(unseal(blob, key), own_rules, own_beliefs, name, fitting, keep_at_least)
-        learner._fits, learner.created = Fits(learner.state), None
+        state = state_of(unseal(blob, key), own_rules, own_beliefs, name, fitting, keep_at_least)
+        learner = cls._going_on(state)
         if name is not None:
             learner.state.earlier += learner.state.number
             learner.state.number = 1
             learner.created = Created(1, learner.name, learner.config(), learner.snapshot())
         notices.restored(learner.state)
         return learner
+
+    @classmethod
+    def _going_on(cls, state: State) -> "Learner":
+        learner = cls.__new__(cls)
+        learner.state, learner._fits, learner.created = state, Fits(state), None
+        return learner
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled by its snapshot: a copy goes on to the bit, and nobody listens to it."""
+        rules, belief = map(type, self.rule.layers), type(self.belief)
+        own = [one for one in rules if one not in RULES], [belief] if belief not in BELIEFS else []
+        kept = {name: value for name, value in vars(self).items() if name not in ("state", "_fits")}
+        return _copied, (type(self), self.snapshot(), *own), kept
+
+
+def _copied(
+    kind: type[Learner], snapshot: bytes, rules: list[type[Rule]], beliefs: list[type[Belief]]
+) -> Learner:
+    """The copy of a learner, from its snapshot and the classes that are not ours."""
+    return kind._going_on(state_of(unseal(snapshot), rules, beliefs))
 
 
 def _has_lived(belief: Belief) -> bool:

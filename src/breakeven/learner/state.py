@@ -6,6 +6,7 @@ stays: the state is torn, and every further call says so.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from math import isnan
 from typing import Any, Literal, Protocol, get_args
 
 import msgspec
@@ -20,6 +21,7 @@ from breakeven.errors import (
 )
 from breakeven.learner.book import Book, Entry, Warmup
 from breakeven.learner.costs import Costs
+from breakeven.learner.soundness import check_prediction, refuse_nan
 from breakeven.learner.trail import Auditing
 from breakeven.learner.trust import LABELS_BEFORE, RANK_DRAWS, Alarm, Trust
 from breakeven.rules import RULES, Draws, Rule
@@ -133,7 +135,9 @@ class State:
             self.checkable = None
 
     def answer(self, prediction: Prediction) -> Prediction:
-        """A prediction as it is given out: its mean within the declared range, if there is one."""
+        """A prediction as it is given out: a number, within the declared range if there is one."""
+        if prediction.f_quantiles is not None or isnan(prediction.mean + prediction.std):
+            check_prediction(prediction)
         if self.answers_within is None:
             return prediction
         low, high = self.answers_within
@@ -161,7 +165,10 @@ class State:
             )
 
     def announce(self, *events: Event) -> None:
-        """The changes are complete: tell all listeners, whichever of them fail."""
+        """The changes are complete: tell all listeners, whichever of them fail.
+
+        After an interrupt, or where memory ran out, no one knows what listeners heard: the learner is torn.
+        """
         try:
             self.phase = ANNOUNCING
             listeners = tuple(self.listeners)
@@ -176,9 +183,6 @@ class State:
             self.phase = CHANGING
             raise
         if failures:
-            for _, failure in failures:
-                if not isinstance(failure, Exception):
-                    raise failure  # an interrupt
             event, failure = failures[0]
             raise ListenerFailed(
                 f"listener: expected no error, got {type(failure).__name__}: {failure}; "
@@ -264,7 +268,7 @@ class State:
         if self.auditing is not None:
             self.auditing.tell(entry.key, y, noise.get("noise_std"))
         self.book.tell(entry, y, labeller)  # at the end: it may forget the label at once
-        return prediction if self.answers_within is None else self.answer(prediction)
+        return self.answer(prediction)
 
     def rank(self, entry: Entry, y: float, labeller: str | None) -> float | None:
         """Where a label, about to be told, lies among all that the belief thinks possible, if it is a test.
@@ -282,6 +286,8 @@ class State:
         if ranked is None:
             return None
         below, equal = ranked
+        if isnan(below + equal):
+            refuse_nan("rank")
         return below + equal * self.draws(entry.round, RANK_DRAWS) if equal else below
 
     @property
@@ -342,10 +348,13 @@ class State:
             self.auditing.trail.withdraw(entry.key)
 
     def reopen(self, entry: Entry) -> None:
-        """A told label is awaited again; one that nobody asked for is forgotten."""
+        """A told or withdrawn label is awaited again; one that was told unasked is forgotten."""
         self.number += 1
         if self.resting is not None:
             self.resting.note((entry.x,), self.number)
+        if entry.called_off:
+            self._ask_again(entry)
+            return
         assert entry.y is not None
         if entry.asked:
             self.belief.reopen(entry.key, entry.x, entry.y)
@@ -357,6 +366,15 @@ class State:
             self.belief.withdraw(entry.key, entry.x, entry.y)
         self._absolve(entry.key)
         self.book.reopen(entry)
+
+    def _ask_again(self, entry: Entry) -> None:
+        """A label that was withdrawn is bought again; in an audit it stays missing."""
+        noise = self.costs.noise_of(None if entry.decision is None else entry.decision.labeller)
+        self.belief.ask(entry.key, entry.x, None, **noise, age=self.rounds - entry.round)
+        given_back, again = not entry.paid, self.book.reopen(entry)
+        again.warmup = self.warmup.ask()
+        if given_back and again.round > self.since:
+            self.rule.bought(again.round, again.cost, audited=again.audited)
 
     def learn(self, point: Any, y: float, labeller: str | None, id: str | None) -> None:
         """A label from elsewhere."""
@@ -412,11 +430,13 @@ class State:
         self.take_rule(rule, auditing)
 
 
-def _failure(listener: Listener, event: Event) -> BaseException | None:
-    """Tell a listener, and return what it raised; in a function of its own, an interrupt is never lost."""
+def _failure(listener: Listener, event: Event) -> Exception | None:
+    """Tell a listener, and return what it raised; an interrupt goes on, so that no later event is told."""
     try:
         listener(event)
-    except BaseException as error:
+    except MemoryError:
+        raise
+    except Exception as error:
         return error
     return None
 

@@ -4,6 +4,7 @@ A label counts at its cost from the moment it is asked for. The less money is le
 the rule inside sees, so that money does not run out all at once. Money for audits is set aside first.
 """
 
+from bisect import insort
 from copy import copy
 from math import sqrt
 from typing import Any, ClassVar
@@ -71,7 +72,8 @@ class Budget(Wrapper):
     """Follow a rule within a budget: `total` in all, and `per=(money, rounds)` in any stretch of rounds.
 
     Only labels bought under this rule count, each from the moment it is asked for; one that is withdrawn and
-    not charged is given back. No label exceeds the limit, not even one of the warm-up or of a person.
+    not charged is given back. No label exceeds the limit, not even one of the warm-up or of a person, except
+    one whose withdrawal is undone after its money was spent again: then nothing is left.
 
     >>> from breakeven.rules import Threshold
     >>> Budget(Threshold(), total=500.0, per=(20.0, 100)).left
@@ -206,9 +208,12 @@ class Budget(Wrapper):
         super().bought(round, cost, audited=audited)
         self.spending = self.spending.plus(cost, audited=audited)
         if self.per is not None:
-            self.lately = self._spent_by(round).plus(cost, audited=audited)
-            self.recent = [one for one in self.recent if one.round >= self._first(round)]
-            self.recent.append(Bought(round, cost, audited))
+            latest = max(round, self.recent[-1].round) if self.recent else round
+            self.lately = self._spent_by(latest)
+            self.recent = [one for one in self.recent if one.round >= self._first(latest)]
+            if round >= self._first(latest):
+                self.lately = self.lately.plus(cost, audited=audited)
+                insort(self.recent, Bought(round, cost, audited), key=lambda one: one.round)
 
     def returned(self, round: int, cost: float, *, audited: bool) -> None:
         """Give it back."""

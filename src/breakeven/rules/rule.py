@@ -12,6 +12,8 @@ from msgspec.structs import asdict
 from breakeven.errors import expect
 from breakeven.values import Decision, Offer, Traits, Verdict, View
 
+MOST_LAYERS = 8  # of rules around each other: more say nothing that fewer do not
+
 if TYPE_CHECKING:
     from breakeven.rules.audit import Audit
     from breakeven.rules.check import Check
@@ -63,7 +65,7 @@ class Rule(msgspec.Struct):
         return False
 
     def bought(self, round: int, cost: float, *, audited: bool) -> None:
-        """A label was bought, whoever wanted it; `audited` if that was an audit."""
+        """A label was bought, now or again; `audited` if that was an audit."""
 
     def returned(self, round: int, cost: float, *, audited: bool) -> None:
         """A label bought in this round was withdrawn, and is not charged."""
@@ -122,6 +124,12 @@ def while_noise_is_unknown(view: View) -> Verdict | None:
     return Verdict(wanted, reason="nothing_known" if wanted else "enough_on_their_way")
 
 
+def check_layers(count: int) -> None:
+    """Raise where more rules lie around each other than could mean something."""
+    if count > MOST_LAYERS:
+        expect.refuse("rule", f"at most {MOST_LAYERS} rules around each other", "more", described=True)
+
+
 class Wrapper(Rule):
     """A rule around another rule. Whatever a subclass does not override is passed to the rule inside.
 
@@ -135,6 +143,7 @@ class Wrapper(Rule):
     def __post_init__(self) -> None:
         if not isinstance(self.rule, Rule):
             expect.refuse("rule", "a rule such as Threshold()", self.rule)
+        check_layers(1 + len(self.rule.layers))
 
     def observe(self, *, labelled: bool) -> None:
         """Pass it on."""

@@ -18,7 +18,7 @@ from breakeven.rules.audit import Audit
 from breakeven.rules.baselines import Always, Never, RandomSelect, VariableUncertainty
 from breakeven.rules.check import Check
 from breakeven.rules.limits import Budget, Queue
-from breakeven.rules.rule import Rule
+from breakeven.rules.rule import Rule, check_layers
 from breakeven.rules.threshold import Threshold
 from breakeven.rules.value import Value
 
@@ -56,8 +56,8 @@ def _plain(kind: type[Rule], name: str, value: Any) -> Any:
         expect.refuse(f"{kind.__name__}: {name}", "a setting of plain data", str(error), described=True)
 
 
-def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
-    """A rule from plain data; `own` names classes that are not ours.
+def rule_of(data: Any, own: Iterable[type[Rule]] = (), layer: int = 1) -> Rule:
+    """A rule from plain data; `own` names classes that are not ours, `layer` counts rules from the outside.
 
     >>> rule_of({"kind": "Threshold", "scale": 0.5})
     Threshold(scale=0.5, clock='type')
@@ -65,6 +65,7 @@ def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
     Traceback (most recent call last):
     breakeven.errors.InvalidInput: Threshold: expected a known name, perhaps 'scale', got 'scales'
     """
+    check_layers(layer)
     if not isinstance(data, dict) or "kind" not in data:
         expect.refuse("rule", 'plain data such as {"kind": "Threshold"}', data)
     kinds = OUR_KINDS | {OWN_KIND + one.__name__: one for one in own} if own else OUR_KINDS
@@ -74,7 +75,9 @@ def rule_of(data: Any, own: Iterable[type[Rule]] = ()) -> Rule:
         if name != "kind":
             setting = known[expect.known(kind.__name__, name, known)]
             inner = setting.wanted is Rule or (isinstance(value, dict) and setting.may_be_rule)
-            settings[name] = rule_of(value, own) if inner else _converted(kind, name, value, setting)
+            settings[name] = (
+                rule_of(value, own, layer + 1) if inner else _converted(kind, name, value, setting)
+            )
     try:
         return kind(**settings)
     except TypeError as error:

@@ -16,7 +16,6 @@ import traceback
 from collections.abc import Callable
 from contextlib import closing, suppress
 from hashlib import sha256
-from importlib.metadata import version
 from queue import SimpleQueue
 from threading import Lock, Thread, Timer
 from time import process_time
@@ -27,10 +26,10 @@ from msgspec import Struct
 from breakeven.errors import BreakevenError
 from breakeven.errors.serving import ServiceError
 from breakeven.folding import fold_stream
-from breakeven.learner import FitJob, run_fit
+from breakeven.learner import FitJob, Learner, run_fit
 from breakeven.service.folded import Folded
 from breakeven.service.live_stream import LiveStream
-from breakeven.store import LogEntry, StoredSnapshot, open_store
+from breakeven.store import LogEntry, open_store
 from breakeven.values import AnyEvent
 
 if TYPE_CHECKING:
@@ -71,6 +70,8 @@ class Repeating:
     async def _work(self, service: "Service") -> None:
         while True:
             await asyncio.sleep(LOOKED_AT_EVERY)
+            if service.compaction.since is not None:
+                continue  # the store cannot be used
             for live in list(service.streams.values()):
                 try:
                     await self.look(live)
@@ -257,7 +258,7 @@ class FitRunner(Repeating):
         def adopt(folded: Folded) -> None:
             folded.learner.adopt(found)
 
-        await live.change(FITTER, "adopt", adopt)
+        await live.change(FITTER, "adopt", adopt, patient=True)  # it took long to make
 
     def _is_due(self, live: LiveStream) -> bool:
         learner, lost = live.ready.learner, self._lost.get(live.name)
@@ -277,7 +278,6 @@ SHARE_AIMED_AT = 0.02  # of the whole log, likewise
 LEAST_REPLAY = 0.2  # seconds of folding, below which no snapshot is worth its work
 FEWEST_ENTRIES = 1000  # since the last snapshot, before its pace is known
 SNAPSHOT_SECONDS = 3600.0  # after which the process is killed
-SNAPSHOTS_KEPT = 2
 
 
 class FoldedSnapshot(Struct, frozen=True):
@@ -292,7 +292,7 @@ def fold_to(address: str, name: str, seq: int) -> FoldedSnapshot:
     """In the process beside: the snapshot of a stream after an entry, from the last one and the log."""
     folded, began = 0, process_time()
 
-    def each(entry: LogEntry, event: AnyEvent) -> None:
+    def each(entry: LogEntry, event: AnyEvent, learner: Learner) -> None:
         nonlocal folded, began
         if not folded:  # what was before is reading the last snapshot
             began = process_time()
@@ -307,7 +307,7 @@ def fold_to(address: str, name: str, seq: int) -> FoldedSnapshot:
 class _Progress(Struct):
     """Of one stream: the entry of its last snapshot, and how long folding an entry takes, if known.
 
-    `rewrites` says of which log that is: where something is erased, all snapshots go.
+    `rewrites` says of which log that is: if something is erased, its snapshots are others.
     """
 
     seq: int
@@ -344,12 +344,10 @@ class SnapshotRunner(Repeating):
         if live.state != "ready" or live.store.location is None:
             return
         progress = self._progress.get(live.number)
-        if progress is None:
+        if progress is None or progress.rewrites != live.rewrites:
             numbers = await asyncio.to_thread(live.store.snapshot_numbers, live.number)
-            progress = self._progress[live.number] = _Progress(numbers[-1] if numbers else 0)
-            progress.rewrites = live.rewrites
-        elif progress.rewrites != live.rewrites:
-            progress.seq, progress.rewrites = 0, live.rewrites
+            progress = _Progress(numbers[-1] if numbers else 0, live.pace, live.rewrites)
+            self._progress[live.number] = progress
         if live.written - progress.seq >= progress.due_at(live.written):
             await self.make(live, progress)
 
@@ -365,21 +363,15 @@ class SnapshotRunner(Repeating):
             return
         if made.entries:
             progress.pace = made.seconds / made.entries
-        async with live.keeping:
-            if live.rewrites != rewrites:  # something was erased meanwhile, which must not come back
-                return
-            if sha256(made.body).digest() != checksum:
-                live.mismatch = f"after entry {seq} its log leads to another state than the one in memory"
-                logger.error("stream %r: %s; the snapshot was not kept", live.name, live.mismatch)
-                return
-            live.mismatch = None
-            await asyncio.to_thread(_keep, live, seq, made.body)
+        if live.rewrites != rewrites:  # it is of another log
+            return
+        if sha256(made.body).digest() != checksum:
+            live.mismatch = f"after entry {seq} its log leads to another state than the one in memory"
+            logger.error("stream %r: %s; the snapshot was not kept", live.name, live.mismatch)
+            return
+        live.mismatch = None
+        await live.keep_snapshot(seq, made.body, rewrites)
 
 
 def _checksum(folded: Folded) -> bytes:
     return sha256(folded.learner.snapshot()).digest()
-
-
-def _keep(live: LiveStream, seq: int, body: bytes) -> None:
-    live.store.keep_snapshot(StoredSnapshot(live.number, seq, live.clock.now(), version("breakeven"), body))
-    live.store.drop_snapshots(live.number, keep=SNAPSHOTS_KEPT)

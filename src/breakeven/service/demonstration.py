@@ -92,7 +92,10 @@ class Demonstration:
         arrival = Arrival(row, id=f"parcel-{number + 1}")
         live = service.stream(DEMO_STREAM)
         answer, _ = await live.change(
-            SENDER.name, "decide", lambda now: arrival_handlers.answer_one(live, now, arrival)
+            SENDER.name,
+            "decide",
+            lambda now: arrival_handlers.answer_one(live, now, arrival),
+            ask=lambda now: arrival_handlers.past_arrival(live, now, arrival.id),
         )
         if answer.wants_label:
             self._weights[answer.id] = round(weight, 2)

@@ -1,7 +1,8 @@
 """What the log of a stream leads to: its learner, its configuration now, and its desk."""
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +21,13 @@ from breakeven.wire.stream_setup import StreamConfig
 
 SKIPPED = "Skipped"  # the kind of an entry that says that somebody skipped a request
 BY_TYPE = (TypeBelief, Cells, SeparateTypes)  # a late label costs the same however many are awaited
+ENTRIES_BETWEEN_LOOKS = 100  # entries of a fold
+KEPT_EVERY = 1.0  # seconds of a fold, after which a snapshot is kept of what it has done
+SHARE_OF_KEEPING = 0.1  # of a fold's time, which making these may take at most
 OPEN_BY_DEFAULT = 500  # requests of a belief over numbers: a late label costs more the more are awaited
+
+KeepSnapshot = Callable[[int, bytes], object]
+"""Given the number of an entry, and the learner after it as bytes."""
 
 
 class Aside(Struct, frozen=True):
@@ -32,7 +39,10 @@ class Aside(Struct, frozen=True):
 
 
 class Folded(Struct):
-    """A stream as it is after its entry `seq`; `erased` are the marks of ids that were erased from it."""
+    """A stream as it is after its entry `seq`; `erased` are the marks of ids that were erased from it.
+
+    `pace` is how many seconds it took to fold an entry, where there were enough of them.
+    """
 
     learner: Learner
     config: StreamConfig
@@ -40,7 +50,9 @@ class Folded(Struct):
     desk: Desk
     seq: int
     erased: frozenset[bytes] = frozenset()
+    pace: float | None = None
     fresh: list[Any] = []  # what happened in this turn: events of the learner, and what was added
+    found: Sequence[LogEntry] = ()  # what the store was asked for in this turn
 
     def add(self, kind: str, id: str | None, body: bytes = b"") -> None:
         """In a turn: add an entry that is no event of the learner."""
@@ -69,26 +81,54 @@ class Folded(Struct):
         )
 
 
-def read_folded(
-    store: Store, stored: StoredStream, clock: Clock, progress: Callable[[float], object]
-) -> Folded:
-    """Read a stream from its log; runs in any thread. `progress` is told how far it is, from 0 to 1."""
-    last, times = store.last(stored.number), dict[str, float]()
-    progress(0.0)
+class FoldWatch:
+    """Watches a fold in the thread that does it; `pace` is how many seconds an entry takes.
 
-    def each(entry: LogEntry, event: AnyEvent) -> None:
+    `progress` is told how far it is, from 0 to 1. `keep` is given snapshots in the course of a long fold: one
+    that is killed, again and again, goes on from there, and what it has done is not done again. They take a
+    small part of its time.
+    """
+
+    def __init__(self, progress: Callable[[float], object], keep: KeepSnapshot | None = None) -> None:
+        self._progress, self._keep = progress, keep
+        self._began = self._kept = perf_counter()
+        self._pause, self._entries = KEPT_EVERY, 0
+
+    def look(self, seq: int, last: int, learner: Learner) -> None:
+        """So many entries are folded, and the next ones wait."""
+        self._entries += ENTRIES_BETWEEN_LOOKS
+        self._progress(seq / max(last, 1))
+        began = perf_counter()
+        if self._keep is not None and began > self._kept + self._pause:
+            self._keep(seq, learner.snapshot())
+            self._kept = perf_counter()
+            self._pause = max(KEPT_EVERY, (self._kept - began) / SHARE_OF_KEEPING)
+
+    @property
+    def pace(self) -> float | None:
+        """Seconds that an entry took; None where there were few."""
+        return (perf_counter() - self._began) / self._entries if self._entries else None
+
+
+def read_folded(store: Store, stored: StoredStream, clock: Clock, watch: FoldWatch) -> Folded:
+    """Read a stream from its log; runs in any thread."""
+    last, times = store.last(stored.number), dict[str, float]()
+
+    def each(entry: LogEntry, event: AnyEvent, learner: Learner) -> None:
         if type(event) is Arrived and event.decision.wants_label:
             times[event.decision.id] = entry.at
         elif type(event) is Reopened:
             times[event.id] = entry.at
-        if entry.seq % 1000 == 0:
-            progress(entry.seq / max(last, 1))
+        if entry.seq % ENTRIES_BETWEEN_LOOKS == 0:
+            watch.look(entry.seq, last, learner)
 
     learner = fold_stream(store, stored, each=each, upto=last)
+    pace = watch.pace
     erased, config = store.erased(stored.number), config_now(store, stored)
     columns = None if config.columns is None else columns_of(config.columns)
     desk = _desk(store, stored, learner, times, Desk(clock.steady, store.id.encode()))
-    return Folded(learner, config, columns, desk, last, erased)  # what another wrote meanwhile is behind that
+    # what another wrote meanwhile is behind `last`
+    return Folded(learner, config, columns, desk, last, erased, pace)
 
 
 def _desk(store: Store, stored: StoredStream, learner: Learner, times: dict[str, float], desk: Desk) -> Desk:

@@ -7,21 +7,24 @@ write that fails leaves memory ahead of the log: the learner is dropped, and rea
 
 import asyncio
 import logging
-from collections.abc import Callable
-from concurrent.futures import Executor
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import AsyncExitStack, suppress
+from importlib.metadata import version
 from time import perf_counter, thread_time
 from typing import TypeVar
 
 from breakeven.errors import BreakevenError
-from breakeven.errors.serving import ErasedId, NotReady, StreamClosed
-from breakeven.folding import entry_of
+from breakeven.errors.serving import ErasedId, NotReady, ServiceError, StreamClosed, StreamDamaged
+from breakeven.errors.storing import StoreError
+from breakeven.folding import Damage, entry_of
 from breakeven.learner.state import WHOLE
 from breakeven.service.clock import Clock, Jumps, StreamTimes
-from breakeven.service.folded import Aside, Folded, read_folded
+from breakeven.service.folded import Aside, Folded, FoldWatch, KeepSnapshot, read_folded
 from breakeven.service.seen_ids import SeenIds
 from breakeven.service.to_disk import FEWEST_AS_ONE, ToDisk, Wait
-from breakeven.store import LogBatch, LogEntry, Store, StoredStream, Writer
+from breakeven.service.waiting import STORE_SECONDS, ask_store, done_in_time, no_answer
+from breakeven.store import LogBatch, LogEntry, Store, StoredSnapshot, StoredStream, Writer
 from breakeven.store.port import ARRIVAL, Appended, check_name, mark_of
 from breakeven.values import AnyEvent, Arrived, Reopened, Told, Withdrawn
 from breakeven.wire.lossless import EVENT_WRITER
@@ -35,19 +38,32 @@ SLOW_AT_FIRST = dict.fromkeys(("adopt", "fit_job", "checksum"), 1.0)  # seconds,
 MANY = 50  # of a verb whose pace is not known yet, from which on it goes to a thread
 REMEMBERED = 0.2  # how much the last measurement of a verb counts
 DECIDING = ("decide", "decide_many")  # verbs
+AGAIN_WHEN_DAMAGED = 60.0  # seconds after which a damaged log is read again, if somebody asks
+ERASING_PATIENCE = 1.0  # seconds that calls wait for the end of an erasure; a small stream takes no longer
+SNAPSHOTS_KEPT = 2
 DEADLINE = "deadline"  # who withdraws what was not answered in time
+
+Question = Callable[[], Sequence[LogEntry]]
+Ask = Callable[[Folded], Question | None]
+"""What to ask the store before a turn, in a thread; None where memory knows."""
 
 
 class LiveStream:
     """One stream. All of it belongs to the event loop, but for work that a turn gives to a thread."""
 
     def __init__(
-        self, store: Store, writer: Writer, stored: StoredStream, clock: Clock, threads: Executor
+        self,
+        store: Store,
+        store_id: str,
+        writer: Writer,
+        stored: StoredStream,
+        clock: Clock,
+        threads: Executor,
     ) -> None:
         self.store, self.clock = store, clock
         self._writer, self._threads = writer, threads
         self.stored = stored
-        self.name, self.number, self.store_id = stored.name, stored.number, store.id
+        self.name, self.number, self.store_id = stored.name, stored.number, store_id
         self._turn = asyncio.Lock()
         self._folded: Folded | None = None
         self._folding: asyncio.Task[None] | None = None
@@ -62,8 +78,13 @@ class LiveStream:
         self.to_disk = ToDisk(writer, stored.name, self.times.commit, self.drop)
         self.seen = SeenIds()
         self.erased = frozenset[bytes]()  # marks of ids
-        self.progress = 0.0  # of folding, from 0 to 1
-        self.failure: BaseException | None = None
+        self._progress = 0.0  # of folding, from 0 to 1
+        self._unreadable = False  # when its log was read last
+        self._read_again = 0.0  # when a log that is damaged may be read again
+        self.failure: BaseException | None = None  # why it could not be read, or what it was dropped for
+        self.pace: float | None = None  # seconds that folding an entry takes, if known
+        self._leaving = False
+        self._erasing_since: float | None = None  # when an erasure began that is under way
 
     @property
     def seq(self) -> int:
@@ -88,37 +109,78 @@ class LiveStream:
 
     @property
     def ready(self) -> Folded:
-        """What it is now, or `NotReady`; a stream that failed is read anew."""
+        """What it is now, or `NotReady`, or `StreamDamaged`; a stream that failed is read anew."""
         if self._folded is None:
+            raise self._unread()
+        return self._folded
+
+    def _unread(self) -> ServiceError:
+        """Why it cannot be used, having begun to read it anew where that may help."""
+        if self._erasing_since is not None:
+            return self._being_erased()
+        failure = self.failure
+        damaged = self._unreadable and failure is not None and not is_passing(failure)
+        if not damaged or self.clock.steady() >= self._read_again:
             self._read_anew()
-            raise NotReady(
+        if not self._unreadable:
+            error: ServiceError = NotReady(
                 f"stream {self.name!r}: expected one that is read, got one that is being read from its log "
                 f"({100 * self.progress:.0f}%); try again in a second"
             )
-        return self._folded
+            error.retry_after = 1.0
+        elif damaged:
+            error = StreamDamaged(
+                f"stream {self.name!r}: expected one that is read, got one whose log is damaged; an "
+                "administrator must act, and is told why"
+            )
+        else:
+            error = NotReady(
+                f"stream {self.name!r}: expected one that is read, got one whose store does not answer; "
+                "try again, and tell an administrator if it lasts"
+            )
+            error.retry_after = 1.0
+        error.why = failure
+        return error
+
+    def _being_erased(self) -> NotReady:
+        return NotReady(
+            f"stream {self.name!r}: expected one that is read, got one from which something is being erased; "
+            "try again in a second"
+        )
+
+    @property
+    def progress(self) -> float:
+        """How far it has been read from its log, from 0 to 1."""
+        return self._progress if self._folded is None else 1.0
 
     @property
     def writable(self) -> Folded:
         """The same, of a stream that takes more; else `StreamClosed`."""
         if self.stored.closed is not None:
             raise StreamClosed(f"stream {self.name!r}: expected an open one, got one that was closed")
+        if self.to_disk.stalled:
+            raise no_answer()
         return self.ready
 
     # -- reading the log -----------------------------------------------------------------------------
 
-    def fold(self) -> Folded:
+    def fold(self, keep: KeepSnapshot | None = None) -> Folded:
         """Read the stream from its log; runs in any thread and changes nothing but `progress`."""
 
         def told(progress: float) -> None:
-            self.progress = progress
+            if self._leaving:
+                raise NotReady(f"stream {self.name!r}: the service stops; it is read at the next start")
+            self._progress = progress
 
-        return read_folded(self.store, self.stored, self.clock, told)
+        told(0.0)
+        return read_folded(self.store, self.stored, self.clock, FoldWatch(told, keep))
 
     def take(self, folded: Folded) -> None:
         """Go on with what was read."""
         folded.learner.listen(folded.fresh.append)
         self.to_disk.begin(folded.seq)
-        self.erased, self.progress, self.failure, self._folded = folded.erased, 1.0, None, folded
+        self.erased, self.failure, self._folded, self._unreadable = folded.erased, None, folded, False
+        self.pace = folded.pace or self.pace
 
     async def read(self) -> None:
         """Read the stream from its log, then let it be written again; on failure it stays as it was.
@@ -126,14 +188,25 @@ class LiveStream:
         Several may read at once: the first counts, unless the log was rewritten since it began.
         """
         loop, rewrites = asyncio.get_running_loop(), self.rewrites
+        kept = list[Future[None]]()
+
+        def keep(seq: int, body: bytes) -> None:
+            kept.append(asyncio.run_coroutine_threadsafe(self.keep_snapshot(seq, body, rewrites), loop))
+
+        keeps = None if self.store.location is None else keep
         try:
-            folded = await loop.run_in_executor(self._threads, self._fold_after_all)
+            try:
+                folded = await loop.run_in_executor(self._threads, self._fold_after_all, keeps)
+            finally:
+                for one in kept:
+                    await asyncio.wrap_future(one)
             await loop.run_in_executor(self._threads, self._writer.resume, self.number)
         except BreakevenError as error:
-            self.failure = error
-            logger.error("stream %r cannot be read: %s", self.name, error)
+            self._failed(error)
+            if not self._leaving:
+                logger.error("stream %r cannot be read: %s", self.name, error)
         except Exception as error:  # whatever is wrong with this one, the others are read
-            self.failure = error
+            self._failed(error)
             logger.exception("stream %r cannot be read", self.name)
         else:
             if self._folded is not None or self.rewrites != rewrites:
@@ -141,6 +214,10 @@ class LiveStream:
             self.take(folded)
             if not self.seen.complete:
                 self._finding_ids = loop.create_task(self._find_ids(self.seen))
+
+    def _failed(self, error: BaseException) -> None:
+        self.failure, self._unreadable = error, True
+        self._read_again = self.clock.steady() + AGAIN_WHEN_DAMAGED
 
     async def _find_ids(self, seen: SeenIds) -> None:
         """Read the ids that arrived; meanwhile each id that comes is looked up in the store."""
@@ -158,11 +235,30 @@ class LiveStream:
         found.add_all(self.store.arrival_ids(self.number))
         return found
 
-    def _fold_after_all(self) -> Folded:
+    async def keep_snapshot(self, seq: int, body: bytes, rewrites: int) -> None:
+        """Keep what the log led to after an entry; unless something was erased, which must not come back."""
+        kept = StoredSnapshot(self.number, seq, self.clock.now(), version("breakeven"), body)
+
+        def work() -> None:
+            self.store.keep_snapshot(kept)
+            self.store.drop_snapshots(self.number, keep=SNAPSHOTS_KEPT)
+
+        async with self.keeping:
+            if self.rewrites == rewrites:
+                try:
+                    await asyncio.to_thread(work)
+                except BreakevenError as error:
+                    logger.warning("stream %r: its snapshot was not kept (%s)", self.name, error)
+
+    def leave(self) -> None:
+        """The service stops: leave a fold that is under way."""
+        self._leaving = True
+
+    def _fold_after_all(self, keep: KeepSnapshot | None) -> Folded:
         """Read the log once nothing of this stream is on its way to it any more."""
         with suppress(BreakevenError):  # what was on its way failed, or a failure is why it is read anew
             self._writer.barrier(self.number)
-        return self.fold()
+        return self.fold(keep)
 
     def _read_anew(self) -> None:
         if self._folding is None or self._folding.done():
@@ -180,7 +276,7 @@ class LiveStream:
         """Memory cannot be trusted any more: read the stream anew before it decides again."""
         if self._folded is not None:
             logger.error("stream %r is read anew from its log: %s", self.name, why)
-            self._folded, self.failure = None, why
+            self._folded, self.failure, self._unreadable, self._progress = None, why, False, 0.0
             self.seen = SeenIds()
             self.to_disk.drop(why)
             self._read_anew()
@@ -194,35 +290,53 @@ class LiveStream:
         work: Callable[[Folded], Result],
         count: int = 1,
         *,
+        ask: Ask | None = None,
         all_on_disk: bool = False,
+        patient: bool = False,
     ) -> tuple[Result, list[Appended]]:
         """Let `work` change the learner; returns once all that happened is on disk, with its entries.
 
         `verb` names the kind of work, and `count` how much of it there is: what takes long goes to a thread.
-        Where nothing happened, as with a call that repeats an earlier one, the earlier one is on disk. With
-        `all_on_disk` the work begins once all that happened before is in the store, where it may look.
+        Where nothing happened, as with a call that repeats an earlier one, the earlier one is on disk. What
+        `ask` wants to know from the store is in `found` of what `work` gets; with `all_on_disk` the store is
+        asked once it has all that happened before. `NotReady` if the turn does not come in time, unless
+        `patient`.
         """
-        if all_on_disk or self._turn.locked() or self._is_slow(verb, count):
-            turn = asyncio.ensure_future(self._in_turn(by, verb, work, count, all_on_disk))
-            result, entries, wait = await asyncio.shield(turn)  # whoever called may go, the turn ends
-        else:
+        if not (all_on_disk or self._turn.locked() or self._is_slow(verb, count)):
             folded = self.writable
-            try:
-                result = self._timed(folded, verb, work, count)
-                entries, wait = self._keep(folded, by)
-            except BaseException as error:
-                self._after_failure(folded, error)
-                raise
+            if ask is None or ask(folded) is None:
+                result, entries, wait = self._at_once(folded, by, verb, work, count)
+                if wait is not None:
+                    await wait
+                return result, entries
+        turn = self._in_turn(by, verb, work, count, ask, all_on_disk, patient)
+        result, entries, wait = await asyncio.shield(asyncio.ensure_future(turn))  # who called may go
         if wait is not None:
             await wait
         return result, entries
 
-    async def _in_turn(
-        self, by: str, verb: str, work: Callable[[Folded], Result], count: int, all_on_disk: bool
+    def _at_once(
+        self, folded: Folded, by: str, verb: str, work: Callable[[Folded], Result], count: int
     ) -> tuple[Result, list[Appended], Wait | None]:
-        async with self._turn:
-            if all_on_disk:
-                await self.barrier()
+        try:
+            result = self._timed(folded, verb, work, count)
+            return result, *self._keep(folded, by)
+        except BaseException as error:
+            self._after_failure(folded, error)
+            raise
+
+    async def _in_turn(
+        self,
+        by: str,
+        verb: str,
+        work: Callable[[Folded], Result],
+        count: int,
+        ask: Ask | None,
+        all_on_disk: bool,
+        patient: bool,
+    ) -> tuple[Result, list[Appended], Wait | None]:
+        async with AsyncExitStack() as stack:
+            await self._take_turn(stack, ask, all_on_disk=all_on_disk, patient=patient)
             folded = self.writable
             try:
                 if self._is_slow(verb, count):
@@ -234,6 +348,36 @@ class LiveStream:
             except BaseException as error:
                 self._after_failure(folded, error)
                 raise
+            finally:
+                folded.found = ()
+
+    async def _take_turn(
+        self,
+        stack: AsyncExitStack,
+        ask: Ask | None = None,
+        *,
+        all_on_disk: bool = False,
+        patient: bool = False,
+    ) -> None:
+        """Have the turn until `stack` ends, with what the store was asked for; `NotReady` if that takes long.
+
+        The time is for all of it: whoever waits for others who wait for the store waits no longer than they.
+        An erasure folds the stream, which can take a minute: calls that waited meanwhile would be too many.
+        """
+        seconds = STORE_SECONDS
+        if self._erasing_since is not None:
+            seconds = max(0.0, self._erasing_since + ERASING_PATIENCE - self.clock.steady())
+        try:
+            async with asyncio.timeout(None if patient else seconds):
+                await stack.enter_async_context(self._turn)
+                if all_on_disk:
+                    await self.barrier()
+                if ask is not None and (question := ask(folded := self.writable)) is not None:
+                    found = await ask_store(question)
+                    self._check_current(folded)
+                    folded.found = found
+        except TimeoutError as error:
+            raise (no_answer() if self._erasing_since is None else self._being_erased()) from error
 
     async def look(self, verb: str, work: Callable[[Folded], Result], count: int = 1) -> tuple[Result, int]:
         """What `work` sees in the learner, once all of it is on disk; and the number of that entry."""
@@ -250,7 +394,8 @@ class LiveStream:
     async def _look_in_turn(
         self, verb: str, work: Callable[[Folded], Result], count: int
     ) -> tuple[Result, int, Wait | None]:
-        async with self._turn:
+        async with AsyncExitStack() as stack:
+            await self._take_turn(stack)
             folded = self.ready
             if self._is_slow(verb, count):
                 result = await self._in_thread(folded, verb, work, count)
@@ -271,32 +416,45 @@ class LiveStream:
         """Do something with the stream's log while nobody uses its learner, which is read anew afterwards."""
 
         async def turn() -> Result:
-            async with self._turn:
-                await self.barrier()
-                loop = asyncio.get_running_loop()
-                self._folded = None
+            async with AsyncExitStack() as stack:
+                await self._take_turn(stack, all_on_disk=True)
+                self._folded, self._erasing_since = None, self.clock.steady()
                 try:
-                    async with self.keeping:
-                        self.rewrites += 1
-                        return await loop.run_in_executor(self._threads, work)
-                finally:
-                    self.rewrites += 1  # whoever began to read meanwhile may have read either log
-                    self.seen = SeenIds()
+                    result = await self._rewrite(work)
+                except StoreError:  # which would answer no better now
+                    self._read_anew()
+                    raise
+                except BaseException:
                     await self.read()
+                    raise
+                else:
+                    await self.read()
+                    return result
+                finally:
+                    self._erasing_since = None
 
         return await asyncio.shield(asyncio.ensure_future(turn()))
+
+    async def _rewrite(self, work: Callable[[], Result]) -> Result:
+        try:
+            async with self.keeping:
+                self.rewrites += 1
+                return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self.rewrites += 1  # whoever began to read meanwhile may have read either log
+            self.seen = SeenIds()
 
     async def close(self, by: str) -> None:
         """Take no more, once all that came before is on disk; it stays readable."""
 
         async def turn() -> None:
-            async with self._turn:
-                await self.barrier()
+            async with AsyncExitStack() as stack:
+                await self._take_turn(stack, all_on_disk=True)
                 at = self.clock.now()
                 await asyncio.to_thread(lambda: self.store.close_stream(self.number, at, by=by))
                 self.stored = await asyncio.to_thread(self.store.stream, self.name)
 
-        await asyncio.shield(asyncio.ensure_future(turn()))
+        await done_in_time(turn())
 
     def _is_slow(self, verb: str, count: int) -> bool:
         pace = self._pace.get(verb)
@@ -436,3 +594,8 @@ class LiveStream:
 
         done, _ = await self.change(DEADLINE, "withdraw", work, len(due))
         return done
+
+
+def is_passing(failure: BaseException) -> bool:
+    """Whether a log may be read the next time: its store failed, and the log is not known to be damaged."""
+    return isinstance(failure, StoreError | OSError) and not isinstance(failure, Damage)

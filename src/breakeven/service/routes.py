@@ -19,6 +19,7 @@ from breakeven.service.calls import (
     Call,
     Raw,
 )
+from breakeven.service.edge_limits import MEGABYTE
 from breakeven.service.handlers import (
     arrival_handlers,
     desk_handlers,
@@ -63,7 +64,6 @@ from breakeven.wire.stream_setup import (
     TrailQuery,
 )
 
-MEGABYTE = 1 << 20
 STREAM, REQUEST = "/v1/streams/{stream}", "/v1/streams/{stream}/requests/{id}"
 MANY_MEDIA = (JSON_MEDIA, LINES_MEDIA, CSV_MEDIA)
 
@@ -175,7 +175,8 @@ SERVICE_ROUTES: tuple[ServiceRoute, ...] = (
     ServiceRoute(
         method="POST",
         path=f"{REQUEST}/reopen",
-        summary="Take a label back: it is awaited again. A labeller may take back their own, for a while.",
+        summary="Take a label or a withdrawal back: the label is awaited again. A labeller may take back "
+        "their own label for a while, and their own withdrawal.",
         handler=desk_handlers.reopen,
         roles=("label",),
         body=NoBody,

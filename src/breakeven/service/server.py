@@ -1,10 +1,10 @@
 """The service in a process of its own: where it binds, what it writes down of each call, and how it stops.
 
 It binds to this machine alone unless told otherwise, and to no other address before there is a token. Asked
-to stop, it takes no more calls, answers those that it has, and writes what they are about.
+to stop, it takes no more calls, answers those that it has, and writes what they are about. It stops by itself
+where nothing can be written any more.
 """
 
-import asyncio
 import gc
 import os
 import re
@@ -13,9 +13,11 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from signal import SIGINT
 from socket import IPPROTO_TCP, SOCK_STREAM, TCP_NODELAY, create_server, getaddrinfo
 from socket import socket as Socket  # noqa: N812  (a class)
 from time import perf_counter
+from types import FrameType
 from typing import Any, Literal
 
 import msgspec
@@ -26,9 +28,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from breakeven.errors import InvalidInput, expect
 from breakeven.service.access import ProxyLogIn
 from breakeven.service.access.entrance import is_local
+from breakeven.service.admission import shedding
 from breakeven.service.app import make_app
-from breakeven.service.clock import Clock
+from breakeven.service.connections import bounded
 from breakeven.service.demonstration import Demonstration
+from breakeven.service.edge_limits import MOST_HEAD_BYTES
 from breakeven.service.pages.page_routes import page_routes
 from breakeven.service.service import Service
 from breakeven.service.setting_up import create_from_bill
@@ -36,6 +40,7 @@ from breakeven.service.watching import AlarmReceiver, AlarmWatch
 from breakeven.store import Store, open_store
 from breakeven.store.export import time_of
 
+LogLevel = Literal["debug", "info", "warning", "error"]
 HttpParser = Literal["auto", "h11", "httptools"]
 REQUEST_ID = b"x-request-id"
 GOOD_REQUEST_ID = re.compile(rb"[\w.:/+=-]{1,100}", re.ASCII)
@@ -44,13 +49,13 @@ GOOD_REQUEST_ID = re.compile(rb"[\w.:/+=-]{1,100}", re.ASCII)
 class CallLog:
     """An application whose calls are written down, each as a line of JSON; `write` gets the lines.
 
-    A line says when, which, by whom, how it ended, how long it took, and its id: the caller's own, from the
-    header `X-Request-ID`, or a new one; it is answered in the same header. Paths are written as the table of
-    routes has them: neither ids of arrivals nor tokens come into the log.
+    A line says when, which, by whom and from where, how it ended, how long it took, and its id: the caller's
+    own, from the header `X-Request-ID`, or a new one; it is answered in the same header. Paths are written as
+    the table of routes has them: neither ids of arrivals nor tokens come into the log.
     """
 
-    def __init__(self, app: ASGIApp, write: Callable[[bytes], object], clock: Clock | None = None) -> None:
-        self._app, self._write, self._clock = app, write, clock or Clock()
+    def __init__(self, app: ASGIApp, write: Callable[[bytes], object], service: Service) -> None:
+        self._app, self._write, self._service = app, write, service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a call happen, and write it down once it has ended."""
@@ -73,14 +78,15 @@ class CallLog:
             self._write(msgspec.json.encode(self._line(scope, status, perf_counter() - began)) + b"\n")
 
     def _line(self, scope: Scope, status: int, seconds: float) -> dict[str, Any]:
-        path = scope.get("path_params", {})
+        path, caller = scope.get("path_params", {}), scope.get("caller")
         return {
-            "at": time_of(self._clock.now()),
+            "at": time_of(self._service.clock.now()),
             "request": scope["request_id"],
             "method": scope["method"],
             "route": scope.get("route"),
             "stream": path.get("stream"),
-            "by": scope.get("called_by"),
+            "by": None if caller is None else caller.name,
+            "address": self._service.entrance.shown_address(scope),
             "status": status,
             "seconds": round(seconds, 6),
         }
@@ -101,8 +107,6 @@ SILENT_SECONDS = 30.0  # between two looks for connections on which nothing is a
 OBJECTS_BEFORE_COLLECTION = 20_000  # made, and not gone again
 ALARM_SECRET = "BREAKEVEN_ALARM_SECRET"
 STANDARD_ERROR = 2
-HEAD_BEGINS = b"HTTP/"
-MOST_HEAD_BYTES = 1 << 19  # of a call's headers: twice what is read at once, as a body may end in it
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -117,6 +121,7 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     calls_a_second: float | None = None
     token_days: float | None = None  # after which a token is good no more, whatever it says itself
     call_log: str | None = None
+    log_level: LogLevel = "warning"
 
 
 def read_settings(path: Path) -> ServeSettings:
@@ -166,12 +171,14 @@ def serve(
             service.beside.append(Demonstration())
         app: ASGIApp = make_app(service, page_routes(service))
         if settings.call_log is not None:
-            app = CallLog(app, stack.enter_context(lines_to(settings.call_log)), service.clock)
+            app = CallLog(app, stack.enter_context(lines_to(settings.call_log)), service)
         listening = stack.enter_context(closing(socket(settings.host, port)))
         add_bills(store, folders, by)
         host, bound = listening.getsockname()[:2]
         begun(f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}")
         StoppingServer(app, service).run([listening])
+        if service.fault is not None:
+            raise service.fault
 
 
 @contextmanager
@@ -201,75 +208,6 @@ def alarm_receiver(url: str | None) -> AlarmReceiver | None:
     return AlarmReceiver(url, os.environ.get(ALARM_SECRET, ""), ALARM_SECRET)
 
 
-class WholeAnswers(asyncio.Transport):
-    """A connection on which the head of an answer waits for its body, so that both are sent at once.
-
-    It waits until the loop's next turn at most: some answers have no body, or one that comes later.
-    """
-
-    def __init__(self, inner: asyncio.Transport) -> None:
-        self._inner, self._head = inner, b""
-        self._call_soon = asyncio.get_running_loop().call_soon
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send this, behind what waits for it."""
-        if self._head:
-            self._inner.write(self._head + data)
-            self._head = b""
-        elif data[:5] == HEAD_BEGINS:
-            self._head = bytes(data)
-            self._call_soon(self._let_go)
-        else:
-            self._inner.write(data)
-
-    def _let_go(self) -> None:
-        if self._head:
-            self.write(b"")
-
-    def close(self) -> None:
-        """Send what waits, and close."""
-        self._let_go()
-        self._inner.close()
-
-    def is_closing(self) -> bool:
-        """Whether nothing more is sent."""
-        return self._inner.is_closing()
-
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """What is known of the connection."""
-        return self._inner.get_extra_info(name, default)
-
-    def pause_reading(self) -> None:
-        """Take no more for now."""
-        self._inner.pause_reading()
-
-    def resume_reading(self) -> None:
-        """Take more again."""
-        self._inner.resume_reading()
-
-
-def bounded(parser: Any) -> Any:
-    """A parser of HTTP whose connections send answers whole, and take headers up to a size."""
-
-    class Parser(parser):  # type: ignore[misc]
-        head_bytes = 0  # that came since the last call had all of its headers, or its body
-
-        def connection_made(self, transport: asyncio.Transport) -> None:
-            super().connection_made(WholeAnswers(transport))
-
-        def data_received(self, data: bytes) -> None:
-            last = self.cycle
-            super().data_received(data)
-            if self.cycle is not last or (last is not None and last.more_body):
-                self.head_bytes = 0
-                return
-            self.head_bytes += len(data)
-            if self.head_bytes > MOST_HEAD_BYTES:
-                self.send_400_response("The headers are too large.")
-
-    return Parser
-
-
 class StoppingServer(uvicorn.Server):
     """A server that waits for nobody for ever.
 
@@ -284,33 +222,47 @@ class StoppingServer(uvicorn.Server):
             app,
             http=http,
             interface="asgi3",
+            log_config=None,  # its messages go where ours go
             log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=SECONDS_TO_STOP,
             server_header=False,
             ws="none",
+            h11_max_incomplete_event_size=2 * MOST_HEAD_BYTES,  # the connection's own limit comes first
             proxy_headers=False,  # or anybody here could say that they come from the trusted proxy
         )
         config.load()
-        config.http_protocol_class = bounded(config.http_protocol_class)
+        config.http_protocol_class = shedding(bounded(config.http_protocol_class), service.admission)
         super().__init__(config)
         self._service = service
+        service.admission.tasks = self.server_state.tasks
         self._silent: dict[Any, Any] = {}  # connections without a call under way, with the last call of each
         self._looked = 0.0
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Asked to stop: end as a program that has done its work, and not by the signal."""
+        if self.should_exit and sig == SIGINT:
+            self.force_exit = True
+        self.should_exit = True
+
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second: now and then look for those who say nothing."""
+        """Ten times a second: look how much there is to do, and now and then for those who say nothing."""
+        self._service.admission.look()
         if self._service.clock.steady() >= self._looked + SILENT_SECONDS:
             self._looked = self._service.clock.steady()
             self._hang_up()
-        return await super().on_tick(counter)
+        return await super().on_tick(counter) or self._service.fault is not None
 
     def _hang_up(self) -> None:
         """Close connections that were without a call at the last look, too, and had none between."""
         connections: set[Any] = set(self.server_state.connections)
-        silent = {one: one.cycle for one in connections if one.cycle is None or one.cycle.response_complete}
+        silent = {
+            one: (one.cycle, one.refusals)
+            for one in connections
+            if one.cycle is None or one.cycle.response_complete
+        }
         for one, last in silent.items():
-            if one in self._silent and self._silent[one] is last:
+            if self._silent.get(one) == last:
                 one.transport.close()
         self._silent = silent
 

@@ -5,22 +5,23 @@ that are not read yet say so.
 """
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from breakeven.errors import BreakevenError, DuplicateId
-from breakeven.errors.storing import StoreError, UnknownStream
+from breakeven.errors.storing import UnknownStream
 from breakeven.service.access import CallRates, Entrance, People, ProxyLogIn, Sessions, Tokens
 from breakeven.service.access.callers import Feeds
+from breakeven.service.admission import Admission
 from breakeven.service.beside import Beside, Deadlines, FitRunner, SnapshotRunner
 from breakeven.service.clock import Clock
+from breakeven.service.compaction import Compaction
 from breakeven.service.live_stream import LiveStream
 from breakeven.service.setting_up import config_now, create, create_from, first_config
+from breakeven.service.waiting import ask_store, done_in_time, use_threads
 from breakeven.store import Store, StoredStream, Writer
 from breakeven.wire.stream_setup import SnapshotCall, StreamConfig
-
-logger = logging.getLogger(__name__)
 
 THREADS = 4  # for what takes long; each stream uses one at a time
 
@@ -44,11 +45,15 @@ class Service:
         self.entrance = Entrance(self.tokens, sessions, people, proxy)
         self.rates = None if calls_a_second is None else CallRates(calls_a_second, self.clock.steady)
         self.feeds = Feeds()
+        self.admission = Admission()
         self.streams: dict[str, LiveStream] = {}
+        self.compaction = Compaction(store, self.clock, self._quiet)
         usual: list[Beside] = [Deadlines(), FitRunner(), SnapshotRunner()]
         self.beside = usual if beside is None else list(beside)
         self._threads = ThreadPoolExecutor(THREADS, "breakeven-stream")
         self._writer: Writer | None = None
+        self._store_id = ""
+        self.fault: BreakevenError | None = None  # after which nothing can be kept: the process must end
         self._reading: asyncio.Task[None] | None = None
         self._changing = asyncio.Lock()  # of the list of streams
 
@@ -57,23 +62,18 @@ class Service:
     async def start(self) -> None:
         """Begin to serve; streams are read meanwhile."""
         loop = asyncio.get_running_loop()
-        await asyncio.to_thread(self._compact_what_was_left)
-        self._writer = Writer(self.store, loop.call_soon_threadsafe)
-        for stored in self.store.streams():
-            self._enter(stored)
+        use_threads()
+        self._store_id, stored = await asyncio.to_thread(lambda: (self.store.id, self.store.streams()))
+        self._writer = Writer(self.store, loop.call_soon_threadsafe, self._fail)
+        for one in stored:
+            self._enter(one)
         self._reading = loop.create_task(self._read_all())
-        for one in self.beside:
-            await one.start(self)
-
-    def _compact_what_was_left(self) -> None:
-        """Leave no trace of what was erased before the service died; a disk without room stops nothing."""
-        if self.store.uncompacted:
-            try:
-                self.store.compact()
-            except StoreError as error:
-                logger.error("what was erased may still be in the files of the store: %s", error)
+        for beside in self.beside:
+            await beside.start(self)
 
     async def _read_all(self) -> None:
+        if not await self.compaction.run():  # of what was erased before the service died
+            self.compaction.begin_soon()
         for live in list(self.streams.values()):
             await live.read()
 
@@ -85,16 +85,28 @@ class Service:
     async def stop(self) -> None:
         """End what runs beside, write what was submitted, and let go; the store stays open."""
         self.feeds.end()
-        for one in reversed(self.beside):
-            await one.stop()
+        for beside in reversed(self.beside):
+            await beside.stop()
+        await self.compaction.stop()
+        for live in self.streams.values():
+            live.leave()
         if self._reading is not None:
-            self._reading.cancel()
             await asyncio.wait([self._reading])
         for live in list(self.streams.values()):
             await live.settled()
         if self._writer is not None:
             await asyncio.to_thread(self._writer.close)
         self._threads.shutdown(wait=False)
+
+    def _fail(self, fault: BreakevenError) -> None:
+        """Nothing is written any more: all that waited was refused, and whoever runs the service ends it."""
+        self.fault = fault
+
+    async def _quiet(self) -> None:
+        """Wait until nothing is on its way to the disk."""
+        for live in list(self.streams.values()):
+            with suppress(BreakevenError):  # whoever waits for it hears of it
+                await live.barrier()
 
     @property
     def writer(self) -> Writer:
@@ -103,7 +115,7 @@ class Service:
         return self._writer
 
     def _enter(self, stored: StoredStream) -> LiveStream:
-        live = LiveStream(self.store, self.writer, stored, self.clock, self._threads)
+        live = LiveStream(self.store, self._store_id, self.writer, stored, self.clock, self._threads)
         self.streams[stored.name] = live
         return live
 
@@ -117,9 +129,12 @@ class Service:
 
     async def create(self, name: str, config: StreamConfig, by: str) -> tuple[LiveStream, bool]:
         """Make a stream; whether it is new. The same again is harmless, another of that name is refused."""
+        return await done_in_time(self._create(name, config, by))
+
+    async def _create(self, name: str, config: StreamConfig, by: str) -> tuple[LiveStream, bool]:
         async with self._changing:
             if name in self.streams:
-                await asyncio.to_thread(self._check_same, name, config)
+                await ask_store(self._check_same, name, config)
                 return self.streams[name], False
             now = self.clock.now()
             stored = await asyncio.to_thread(create, self.store, name, config, by=by, at=now)
@@ -162,7 +177,7 @@ class Service:
             except BreakevenError:
                 self.streams[name] = live
                 raise
-            await asyncio.to_thread(self.store.compact)
+            self.compaction.begin_soon()
 
 
 def _taken(name: str) -> DuplicateId:

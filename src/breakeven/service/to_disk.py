@@ -17,6 +17,7 @@ import msgspec
 from breakeven.errors import BreakevenError
 from breakeven.errors.serving import NotReady
 from breakeven.service.clock import Histogram
+from breakeven.service.waiting import STORE_SECONDS, no_answer
 from breakeven.store import LogBatch, LogEntry, Writer
 from breakeven.store.port import ARRIVAL, Appended
 
@@ -49,6 +50,7 @@ class ToDisk:
         self._since = 0.0  # when the first of those gathered came
         self._next_look: asyncio.TimerHandle | None = None
         self._lost: BaseException | None = None  # why it could not be written
+        self._late: set[int] = set()  # last numbers of what was given long ago, and is not on disk
         self.seq = self.written = 0  # the last number given, and the last on disk
 
     def begin(self, seq: int) -> None:
@@ -70,6 +72,11 @@ class ToDisk:
             loop.call_soon(self._send)  # so others of this turn come along
         return self._wait(loop)
 
+    @property
+    def stalled(self) -> bool:
+        """Whether the store takes so long that more would only wait."""
+        return bool(self._late)
+
     def rest(self) -> Wait | None:
         """What to wait for until all that is in memory is on disk; None where it is."""
         return None if self.written == self.seq else self._wait(asyncio.get_running_loop())
@@ -77,10 +84,12 @@ class ToDisk:
     def _wait(self, loop: asyncio.AbstractEventLoop) -> Wait:
         """One wait for each who waits: whoever goes takes nobody along."""
         wait: Wait = loop.create_future()
-        if self._lost is None:
-            self._waits.append(wait)
-        else:
+        if self._lost is not None:
             wait.set_exception(self._refusal(self._lost))
+        elif self._late:
+            wait.set_exception(no_answer())
+        else:
+            self._waits.append(wait)
         return wait
 
     def drop(self, why: BaseException) -> None:
@@ -113,8 +122,11 @@ class ToDisk:
         self._expected = self._under_way
         entries = as_one(gathered) if len(gathered) >= FEWEST_AS_ONE else gathered
         self._gathered, last, began = [], entries[-1].last, perf_counter()
+        limit = asyncio.get_running_loop().call_later(STORE_SECONDS, self._be_late, last, waits)
 
         def answer(error: BreakevenError | None) -> None:
+            limit.cancel()
+            self._late.discard(last)
             self._under_way -= callers
             if error is not None:
                 self._failed(error)
@@ -132,6 +144,13 @@ class ToDisk:
             self._writer.submit(entries, answer)
         except BreakevenError as error:  # the writer was closed
             answer(error)
+
+    def _be_late(self, last: int, waits: list[Wait]) -> None:
+        """The writer has not answered in time: nobody waits for that any longer, and it may still come."""
+        self._late.add(last)
+        for wait in waits:
+            if not wait.done():
+                wait.set_exception(no_answer())
 
     def _refuse(self, waits: list[Wait], why: BaseException) -> None:
         self._lost = why

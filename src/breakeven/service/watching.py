@@ -19,10 +19,12 @@ from msgspec import Struct
 
 from breakeven.errors import BreakevenError, expect
 from breakeven.folding import EVENT_KINDS, event_of
+from breakeven.service.admission import Admission
 from breakeven.service.beside import Repeating
 from breakeven.service.clock import TIME_BOUNDS, Histogram
 from breakeven.service.folded import Folded
 from breakeven.service.live_stream import LiveStream
+from breakeven.service.waiting import ask_store
 from breakeven.store import LogEntry, Store
 from breakeven.store.export import time_of
 from breakeven.values import AnyEvent, Arrived, Corrected, Reopened, Told, Withdrawn
@@ -165,7 +167,7 @@ class AlarmWatch(Repeating):
         if live.state != "ready":
             return
         if live.number not in self._standing:
-            beside = await asyncio.to_thread(live.store.beside, live.number)
+            beside = await ask_store(live.store.beside, live.number)
             self._standing[live.number], self._pending[live.number] = noted(beside)
         if live.ready.config.alarms.coverage is not None:
             live.coverage = await asyncio.to_thread(self._covered, live, live.written)
@@ -250,7 +252,7 @@ def message_of(live: LiveStream, entry: LogEntry) -> bytes:
     change = msgspec.json.decode(entry.body, type=AlarmChange)
     return msgspec.json.encode(
         {
-            "id": f"{live.store.id}-{live.number}-{entry.seq}",
+            "id": f"{live.store_id}-{live.number}-{entry.seq}",
             "stream": live.name,
             "entry": entry.seq,
             "at": time_of(entry.at),
@@ -325,7 +327,7 @@ Sample = tuple[str, dict[str, str], float]
 """A number: its name, its labels beside the stream's, and itself."""
 
 
-async def metrics_text(streams: Iterable[LiveStream], feeds: int) -> bytes:
+async def metrics_text(streams: Iterable[LiveStream], feeds: int, admission: Admission) -> bytes:
     """Everything, in the text format."""
     found: dict[str, list[str]] = {name: [] for name in METRICS}
     for live in streams:
@@ -335,7 +337,10 @@ async def metrics_text(streams: Iterable[LiveStream], feeds: int) -> bytes:
         for name, times in (("decide_seconds", live.times.decide), ("commit_seconds", live.times.commit)):
             found[name] += _histogram(name, live.name, times)
     lines = [f"# HELP breakeven_open_feeds Feeds that are open.\n# TYPE breakeven_open_feeds gauge\n"
-             f"breakeven_open_feeds {feeds}\n"]  # fmt: skip
+             f"breakeven_open_feeds {feeds}\n",
+             "# HELP breakeven_calls_refused_total Calls that were refused for want of time.\n"
+             "# TYPE breakeven_calls_refused_total counter\n"
+             f"breakeven_calls_refused_total {admission.refused}\n"]  # fmt: skip
     for name, (kind, words) in METRICS.items():
         lines.append(f"# HELP breakeven_{name} {words}\n# TYPE breakeven_{name} {kind}\n")
         lines += found[name]

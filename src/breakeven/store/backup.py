@@ -6,14 +6,14 @@ A backup is one plain file, checked before it takes its name. What a restore rep
 import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
 from uuid import uuid4
 
 from breakeven.errors.storing import StoreError, StoreFailed
 from breakeven.store.lock import OWNER_ALONE, FileLock
-from breakeven.store.sqlite import SqliteStore, sync_folder
+from breakeven.store.sqlite import SqliteStore, real_path, sync_folder
 
 PAGES_AT_ONCE = 1024
 BESIDE_A_FILE = ("", "-wal", "-shm")  # the files of one database
@@ -36,22 +36,23 @@ def restore_backup(
 
     Returns that name, if there is one. A store that a process writes to is refused with `StoreHeld`.
     """
-    source = SqliteStore(backup, "read")
-    lock = FileLock(target.with_name(f"{target.name}.lock"), str(target))
-    try:
+    name, target = str(target), real_path(target)
+    with ExitStack() as stack:
+        source = stack.enter_context(closing(SqliteStore(backup, "read")))
+        lock = FileLock(target, name)
+        stack.callback(lock.release)
         _check_whole(source)
-        if target.exists() and not overwrite:
-            raise StoreError(
-                f"{target}: expected a name at which there is no store, got one; say --overwrite to keep "
-                "that under another name"
-            )
+        if target.exists():
+            lock.hold(target, name)
+            if not overwrite:
+                raise StoreError(
+                    f"{name}: expected a name at which there is no store, got one; say --overwrite to keep "
+                    "that under another name"
+                )
         stage = _copy(source, target.with_name(f".{uuid4().hex}.part"), progress)
         kept = _set_aside(target) if target.exists() else None
         os.replace(stage, target)
         sync_folder(target.parent)
-    finally:
-        source.close()
-        lock.release()
     return kept
 
 

@@ -46,10 +46,21 @@ def csv_row(cells: Any) -> bytes:
 def defused(text: str) -> str:
     """Text that no spreadsheet takes for a formula: it would run what a stranger put into an id.
 
-    >>> defused("=HYPERLINK(A1)"), defused("-1+1"), defused("Ann")
-    ("'=HYPERLINK(A1)", "'-1+1", 'Ann')
+    Different texts stay different: one that looks defused already gets another apostrophe.
+
+    >>> defused("=HYPERLINK(A1)"), defused("-1+1"), defused("Ann"), defused("'=7")
+    ("'=HYPERLINK(A1)", "'-1+1", 'Ann', "''=7")
     """
-    return f"'{text}" if text.startswith(FORMULA_SIGNS) else text
+    return f"'{text}" if text.lstrip("'").startswith(FORMULA_SIGNS) else text
+
+
+def as_before_defusing(text: str) -> str:
+    """The text that `defused` made this of.
+
+    >>> as_before_defusing("'=7"), as_before_defusing("''=7"), as_before_defusing("'s Gravenhage")
+    ('=7', "'=7", "'s Gravenhage")
+    """
+    return text[1:] if text.startswith("'") and text.lstrip("'").startswith(FORMULA_SIGNS) else text
 
 
 def time_of(at: float) -> str:

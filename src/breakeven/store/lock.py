@@ -1,10 +1,12 @@
-"""The lock beside a file: one process writes at a time, and the message to the second says who the first is.
+"""The lock of a store's file: one process writes at a time, and a second one is told who the first is.
 
-It ends with its process, also after kill -9; the file stays and need not be deleted.
+A file next to it is locked, which says who holds it, and on Linux the store's own file as well, which is the
+same under every name. Locks end with their process, also after kill -9; no file need be deleted.
 """
 
 import os
 import socket
+import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,8 +37,9 @@ def held(name: str, holder: str) -> StoreHeld:
 class FileLock:
     """Held from its making to `release`."""
 
-    def __init__(self, path: Path, name: str) -> None:
-        self._handle = -1
+    def __init__(self, store: Path, name: str) -> None:
+        self._handle = self._own = -1
+        path = store.with_name(f"{store.name}.lock")
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT, OWNER_ALONE)
         except OSError as error:
@@ -49,22 +52,44 @@ class FileLock:
         self._handle = handle
 
     def _take(self, handle: int, name: str) -> None:
-        if flock is not None:
-            try:
-                flock(handle, LOCK_EX | LOCK_NB)
-            except BlockingIOError as error:
-                holder = os.pread(handle, 500, 0).decode(errors="replace").strip()
-                raise held(name, holder or "another process") from error
-            except OSError as error:
-                raise StoreFailed(
-                    f"{name}: cannot be locked ({error.strerror}); keep the store on a disk of this machine"
-                ) from error
+        if not _locked(handle, name):
+            holder = os.pread(handle, 500, 0).decode(errors="replace").strip()
+            raise held(name, holder or "another process")
         with suppress(OSError):  # a full disk; the words are for people, the lock is held all the same
             os.ftruncate(handle, 0)
             os.write(handle, f"{this_process()}\n".encode())
 
+    def hold(self, store: Path, name: str) -> None:
+        """Lock the store's own file as well; another process may have it open under another name.
+
+        Close it after SQLite's connections: closing it drops the locks that SQLite has in this process. For
+        the same reason it stays open where the lock is refused. On other systems than Linux this lock and
+        those of SQLite would keep each other out.
+        """
+        if sys.platform == "linux":
+            handle = os.open(store, os.O_RDONLY)
+            if not _locked(handle, name):
+                raise held(name, "another process, which has opened it under another name")
+            self._own = handle
+
     def release(self) -> None:
         """Let others write; doing so twice is harmless."""
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
+        for handle in (self._own, self._handle):
+            if handle >= 0:
+                os.close(handle)
+        self._handle = self._own = -1
+
+
+def _locked(handle: int, name: str) -> bool:
+    """Whether an open file is ours alone now; never by `lockf`, whose locks are those of SQLite."""
+    if flock is None:
+        return True
+    try:
+        flock(handle, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise StoreFailed(
+            f"{name}: cannot be locked ({error.strerror}); keep the store on a disk of this machine"
+        ) from error
+    return True

@@ -4,8 +4,6 @@ One connection writes and holds an advisory lock, which ends with it; readers ha
 connection that was lost is made anew at the next call, if nobody else has taken the lock meanwhile.
 """
 
-import os
-import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +17,8 @@ from breakeven.errors.storing import MissingStore, StoreError, StoreFailed
 from breakeven.store.lock import held
 from breakeven.store.log_tables import ENTRY_FIELDS
 from breakeven.store.port import LogBatch, LogEntry
+from breakeven.store.postgres_compacting import compact, keep_no_statistics
+from breakeven.store.postgres_sessions import Watch, open_session
 from breakeven.store.schema import Dialect
 from breakeven.store.sql import SqlStore
 from breakeven.store.sqlite import OpenFor
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 POSTGRES_WORDS = Dialect("bigint", "double precision", "bytea", "")
 LOCK_CLASS = 0x62726B  # our part of the numbers for advisory locks; the other number is that of the schema
 ENDING_SECONDS = 2.0  # in which the server notices that a process is gone, and drops its lock
-WAITS: dict[str, Any] = {"connect_timeout": 10, "tcp_user_timeout": 30_000}  # seconds, and thousandths
 ROWS_BY_STATEMENT = 50  # more than these are copied
 BY_ARRAYS = (
     f"INSERT INTO entry ({ENTRY_FIELDS}) SELECT * FROM unnest(%s::bigint[], %s::bigint[], "
@@ -62,6 +61,7 @@ class PostgresStore(SqlStore):
         self._secret, self._idle = address, deque["psycopg.Connection[Any]"]()
         self._writes, self._locks, self._closed = access != "read", access != "tokens", False
         self._writer: psycopg.Connection[Any] | None = None
+        self._watch = Watch()
         try:
             self._open(access)
         except BaseException:
@@ -96,10 +96,8 @@ class PostgresStore(SqlStore):
             raise MissingPsycopg(
                 f"psycopg is needed for a store in PostgreSQL; {how_to_install('postgres')}"
             ) from error
-        name = f"process {os.getpid()} on {socket.gethostname()}"
         try:
-            given = WAITS | psycopg.conninfo.conninfo_to_dict(self._secret)
-            return psycopg.connect(**given | {"autocommit": True, "application_name": name[:63]})
+            return open_session(self._secret, self._watch)
         except psycopg.Error as error:
             raise self._failure(error) from error
 
@@ -107,7 +105,8 @@ class PostgresStore(SqlStore):
     def _reading(self) -> Iterator["psycopg.Connection[Any]"]:
         connection = self._idle_one() or self._connect()
         try:
-            yield connection
+            with self._watch.over(connection):
+                yield connection
         except self._errors as error:
             raise self._failure(error) from error
         finally:
@@ -125,11 +124,14 @@ class PostgresStore(SqlStore):
         return None
 
     @contextmanager
-    def _transaction(self) -> Iterator["psycopg.Connection[Any]"]:
+    def _transaction(self, *, long: bool = False) -> Iterator["psycopg.Connection[Any]"]:
         with self._turn:
             connection = self._locked()
             try:
-                with connection.transaction():
+                with self._watch.over(connection), connection.transaction():
+                    if long:
+                        connection.execute("SET LOCAL statement_timeout = 0")
+                        self._watch.forget(connection)
                     yield connection
             except self._errors as error:
                 raise self._failure(error) from error
@@ -142,9 +144,9 @@ class PostgresStore(SqlStore):
             return self._writer
         connection = self._connect()
         try:
-            connection.execute("SET synchronous_commit = on")
             if self._locks:
-                self._take_lock(connection)
+                with self._watch.over(connection):
+                    self._take_lock(connection)
         except BaseException as error:
             connection.close()
             if isinstance(error, self._errors):
@@ -197,13 +199,14 @@ class PostgresStore(SqlStore):
 
     # -- keeping house -----------------------------------------------------------------------------
 
+    def _made(self, connection: "psycopg.Connection[Any]") -> None:
+        keep_no_statistics(connection)
+
     def _compact(self) -> None:
-        """Write the tables of entries and snapshots anew, without what was dropped or rewritten."""
+        """Write the tables anew, without what was dropped or rewritten."""
         with self._turn:
-            connection = self._locked()
             try:
-                connection.execute("VACUUM FULL entry")
-                connection.execute("VACUUM FULL snapshot")
+                compact(self.name, self._locked(), lambda: self._transaction(long=True))
             except self._errors as error:
                 raise self._failure(error) from error
 
@@ -214,6 +217,7 @@ class PostgresStore(SqlStore):
         """Let go of connections, and of the lock with them."""
         with self._turn:
             self._closed = True
+            self._watch.end()
             while self._idle:
                 self._idle.pop().close()
             if self._writer is not None:

@@ -48,8 +48,11 @@ class SqlStore(SqlLog):
     # -- for subclasses ----------------------------------------------------------------------------
 
     @abstractmethod
-    def _transaction(self) -> AbstractContextManager[Any]:
-        """The connection of the writer; what was done is on disk at the end, or undone."""
+    def _transaction(self, *, long: bool = False) -> AbstractContextManager[Any]:
+        """The connection of the writer; what was done is on disk at the end, or undone.
+
+        A `long` one keeps house: no statement in it is ended because it takes long.
+        """
 
     @abstractmethod
     def _tables(self, connection: Any) -> set[str]:
@@ -70,6 +73,9 @@ class SqlStore(SqlLog):
     @abstractmethod
     def close(self) -> None:
         """Let go of everything."""
+
+    def _made(self, connection: Any) -> None:
+        """In the change that makes the tables: what else a new store needs."""
 
     def damage(self) -> list[str]:
         """What the database finds wrong in its own files; PostgreSQL leaves that to its own tools."""
@@ -94,7 +100,7 @@ class SqlStore(SqlLog):
 
     def upgrade(self) -> int:
         """Bring the tables forward to this version, in one transaction; the version before."""
-        with self._transaction() as connection:
+        with self._transaction(long=True) as connection:
             found = self._version(connection)
             if found > SCHEMA_VERSION:
                 check_version(self.name, self.address, found)
@@ -103,6 +109,7 @@ class SqlStore(SqlLog):
             if found == 0:
                 self._run(connection, "INSERT INTO meta VALUES ('id', ?)", uuid4().hex)
                 self._run(connection, "INSERT INTO meta VALUES ('schema', ?)", str(SCHEMA_VERSION))
+                self._made(connection)
             elif found < SCHEMA_VERSION:
                 self._run(connection, "UPDATE meta SET value = ? WHERE key = 'schema'", str(SCHEMA_VERSION))
         return found
@@ -142,7 +149,7 @@ class SqlStore(SqlLog):
     ) -> StoredStream:
         """Make a stream, with its first entries if given."""
         check_name("name", name)
-        with self._writing({"stream": lambda: _taken_name(name)}) as connection:
+        with self._writing({"stream": lambda: _taken_name(name)}, long=True) as connection:
             number = self._highest_number(connection) + 1
             self._remember(connection, HIGHEST_NUMBER, str(number))
             made = StoredStream(number, name, config, expect.finite("at", at))
@@ -183,7 +190,7 @@ class SqlStore(SqlLog):
 
     def drop_stream(self, stream: int, at: float, *, by: str) -> None:
         """Remove a stream with all its entries and snapshots."""
-        with self._writing() as connection:
+        with self._writing(long=True) as connection:
             self._note(connection, at, by, "remove stream", self._name_of(connection, stream), "")
             self._remember(connection, HIGHEST_NUMBER, str(self._highest_number(connection)))
             self._run(connection, "DELETE FROM entry WHERE stream = ?", stream)
@@ -199,7 +206,7 @@ class SqlStore(SqlLog):
     def rewrite(self, stream: int, entries: Sequence[LogEntry], marks: Collection[bytes] = ()) -> None:
         """Put these in the place of others, and drop all snapshots of the stream."""
         check_entries(entries)
-        with self._writing({"arrival": taken_id}) as connection:
+        with self._writing({"arrival": taken_id}, long=True) as connection:
             for one in entries:
                 self._put(connection, stream, one)
             self._run(connection, "DELETE FROM snapshot WHERE stream = ?", stream)
@@ -222,16 +229,17 @@ class SqlStore(SqlLog):
 
     def compact(self) -> None:
         """Give back free space, and leave no trace of what was dropped or rewritten."""
-        self._compact()
-        with self._writing() as connection:
-            self._run(connection, "DELETE FROM meta WHERE key = ?", UNCOMPACTED)
+        with self._turn:  # so nothing more is dropped or rewritten before the note of it goes
+            self._compact()
+            with self._writing() as connection:
+                self._run(connection, "DELETE FROM meta WHERE key = ?", UNCOMPACTED)
 
     # -- snapshots ---------------------------------------------------------------------------------
 
     def keep_snapshot(self, snapshot: StoredSnapshot) -> None:
         """Keep a snapshot of an entry that is there."""
         one, add = snapshot, "INSERT INTO snapshot (stream, seq, at, version, body) VALUES (?, ?, ?, ?, ?)"
-        with self._writing() as connection:
+        with self._writing(long=True) as connection:
             if not 1 <= one.seq <= self._last(connection, one.stream):
                 raise WrongEvent(f"snapshot: expected one of an entry that is there, got one of {one.seq}")
             self._run(connection, "DELETE FROM snapshot WHERE stream = ? AND seq = ?", one.stream, one.seq)
@@ -263,10 +271,10 @@ class SqlStore(SqlLog):
     # -- statements --------------------------------------------------------------------------------
 
     @contextmanager
-    def _writing(self, rules: dict[str, Any] | None = None) -> Iterator[Any]:
+    def _writing(self, rules: dict[str, Any] | None = None, *, long: bool = False) -> Iterator[Any]:
         """One change, whole or undone; `rules` say what to raise where it breaks a rule of the tables."""
         try:
-            with self._transaction() as connection:
+            with self._transaction(long=long) as connection:
                 yield connection
         except BaseException as error:
             self._lasts.clear()  # whatever happened, the log knows

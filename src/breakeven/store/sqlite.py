@@ -31,7 +31,7 @@ OpenFor = Literal["read", "write", "create", "upgrade", "tokens"]
 """
 
 SQLITE_WORDS = Dialect("integer", "real", "blob", " WITHOUT ROWID")
-BUSY_SECONDS = 10.0
+BUSY_SECONDS = 4.0  # that a statement waits for another process
 PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of log before a commit moves it into the file; `rest` does so earlier
 ENTRY_SLOTS = "(?, ?, ?, ?, ?, ?, ?, NULL)"
 ADDED_FROM_JSON = "INSERT INTO arrived SELECT ?1, value, ?2 FROM json_each(?3)"
@@ -59,9 +59,9 @@ class SqliteStore(SqlStore):
     dialect, by_index = SQLITE_WORDS, " INDEXED BY {}"
 
     def __init__(self, path: Path | str, access: OpenFor = "write") -> None:
-        path = Path(path)
-        super().__init__(str(path), f"{SQLITE}{path}")
-        self.path, self._idle = path, deque[sqlite3.Connection]()
+        self.path = real_path(path)  # one lock and one log beside it, by whatever links it was named
+        super().__init__(str(path), f"{SQLITE}{self.path}")
+        self._idle = deque[sqlite3.Connection]()
         self._lock: FileLock | None = None
         self._writer: sqlite3.Connection | None = None
         self._closed = False
@@ -74,11 +74,14 @@ class SqliteStore(SqlStore):
     def _open(self, access: OpenFor) -> None:
         if access != "create" and not self.path.is_file():
             raise MissingStore(f"{self.name}: expected a store, got no file of that name")
+        check_one_name(self.path, self.name)
         if access != "read":
             with self._telling_of_files():
                 if access != "tokens":
                     self._take_lock(make=access == "create")
                 self._take_file(make=access == "create")
+                if self._lock is not None:
+                    self._lock.hold(self.path, self.name)
             self._writer = self._connect()
             if access == "create" and self.version() == 0:
                 self.upgrade()
@@ -94,7 +97,7 @@ class SqliteStore(SqlStore):
     def _take_lock(self, *, make: bool) -> None:
         if make:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), self.name)
+        self._lock = FileLock(self.path, self.name)
 
     def _take_file(self, *, make: bool) -> None:
         """Know the file; a new one is its owner's alone, and so are those that SQLite puts beside it."""
@@ -151,7 +154,7 @@ class SqliteStore(SqlStore):
                 self.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, long: bool = False) -> Iterator[sqlite3.Connection]:
         with self._turn, self._telling() as connection:
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -261,6 +264,25 @@ class SqliteStore(SqlStore):
 def _added(rows: int) -> str:
     """The statement that adds so many entries; SQLite reads each once and keeps it."""
     return "INSERT INTO entry VALUES " + ", ".join([ENTRY_SLOTS] * rows)
+
+
+def real_path(path: Path | str) -> Path:
+    """Where a file really is: absolute, and without symbolic links."""
+    return Path(os.path.realpath(path))
+
+
+def check_one_name(path: Path, name: str) -> None:
+    """Raise where a file has further names (hard links): the log beside it is that of one name alone."""
+    try:
+        names = path.stat().st_nlink
+    except OSError:  # it is not there yet, or cannot be looked at: whoever opens it says so
+        return
+    if names > 1:
+        raise WrongStore(
+            f"{name}: expected a file with one name, got one with {names} (hard links), each of which would "
+            f"be a store; delete the others (`find FOLDER -samefile {path}` shows them), or copy the "
+            "file and use the copy"
+        )
 
 
 def sync_folder(folder: Path) -> None:

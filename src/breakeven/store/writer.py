@@ -3,11 +3,13 @@
 A commit costs much the same whatever is in it, so many at once cost a fraction of one each. Callers are
 answered once their entries are on disk. Where a write fails, memory is ahead of the log: every call that
 waits for the stream fails, and so does every further one, until `resume` says that the stream was read anew.
+Should the thread itself die, no caller is left waiting, and nothing is written any more.
 """
 
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import sleep
@@ -27,8 +29,10 @@ QUIET = 1.0  # seconds without a call, after which there is time for housekeepin
 
 Answer = Callable[[BreakevenError | None], object]
 """Called once with None, when all is on disk, or with what went wrong."""
-Deliver = Callable[[Callable[[], None]], object]
+Deliver = Callable[[Callable[[], object]], object]
 """Takes a function that answers a whole group, and has it called where callers live."""
+Died = Callable[[BreakevenError], object]
+"""Called once, where callers live, if the thread has died of a fault: nothing is written any more."""
 
 
 class _Call(Struct, gc=False):
@@ -56,9 +60,11 @@ class Writer:
     1
     """
 
-    def __init__(self, store: Store, deliver: Deliver | None = None) -> None:
-        self._store, self._deliver = store, deliver or _at_once
+    def __init__(self, store: Store, deliver: Deliver | None = None, died: Died | None = None) -> None:
+        self._store, self._deliver, self._died = store, deliver or _at_once, died
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+        self._in_hand: list[_Call] = []  # taken from there, and not answered yet
+        self._fault: BreakevenError | None = None  # of which the thread has died
         self._broken: dict[int, BreakevenError] = {}  # streams that must be read anew, and why
         self._ended = Event()
         self._closing = False
@@ -131,23 +137,37 @@ class Writer:
     # -- the thread --------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        several = False
         try:
-            while (group := self._gather(several)) is not None:
-                several = len(group) > 1
-                self._answer(group, self._commit(group))
-        finally:
-            self._ended.set()
-            self._refuse_the_rest()
+            self._write_all()
+        except BaseException as error:  # a bug, or no memory: what it has written is not known
+            logger.critical("the thread that writes to %s has died", self._store.name, exc_info=error)
+            self._fault = StoreFailed(
+                f"{self._store.name}: nothing is written any more, as the thread that writes has died "
+                f"({type(error).__name__}: {error}); start the process anew"
+            )
+            self._fault.__cause__ = error
+        for call in self._in_hand:
+            self._calls.put(call)
+        self._ended.set()
+        self._refuse_the_rest()
+        if self._fault is not None and self._died is not None:
+            self._hand_over(partial(self._died, self._fault))
 
-    def _gather(self, several: bool) -> list[_Call] | None:
-        """The calls that are written next, up to one that resumes; None at the end."""
-        call = self._next()
+    def _write_all(self) -> None:
+        several = False
+        while self._gather(several):
+            several = len(self._in_hand) > 1
+            self._answer(self._in_hand, self._commit(self._in_hand))
+            self._in_hand = []
+
+    def _gather(self, several: bool) -> bool:
+        """Take in hand the calls that are written next, up to one that resumes; whether there are any."""
+        group, call = self._in_hand, self._next()
         if call is None:
-            return None
+            return False
+        group.append(call)
         if several:
             sleep(GATHERING)
-        group = [call]
         while len(group) < MOST_CALLS and not group[-1].resumes:
             try:
                 call = self._calls.get_nowait()
@@ -157,7 +177,7 @@ class Writer:
                 self._calls.put(None)
                 break
             group.append(call)
-        return group
+        return True
 
     def _next(self) -> _Call | None:
         try:
@@ -214,6 +234,9 @@ class Writer:
                 except Exception:  # the others still want their answers
                     logger.exception("a caller of the writer failed to take its answer")
 
+        self._hand_over(tell)
+
+    def _hand_over(self, tell: Callable[[], object]) -> None:
         try:
             self._deliver(tell)
         except Exception:  # an event loop that was closed: nobody is there to be answered
@@ -221,14 +244,13 @@ class Writer:
 
     def _refuse_the_rest(self) -> None:
         """Calls that came while the thread ended are not left waiting."""
-        while True:
-            try:
+        error = self._fault or StoreError("writer: it was closed before this was written")
+        with suppress(Empty):
+            while True:
                 call = self._calls.get_nowait()
-            except Empty:
-                return
-            if call is not None:
-                self._answer([call], [StoreError("writer: it was closed before this was written")])
+                if call is not None:
+                    self._answer([call], [error])
 
 
-def _at_once(tell: Callable[[], None]) -> None:
+def _at_once(tell: Callable[[], object]) -> None:
     tell()

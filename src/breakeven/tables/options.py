@@ -16,7 +16,7 @@ from msgspec.structs import fields, force_setattr, replace
 from breakeven.beliefs.gp import SMOOTHNESS, KernelName, checked_half_life
 from breakeven.errors import BreakevenError, expect
 from breakeven.rows.reading import DecimalSign
-from breakeven.values import ErrorCosts, Labeller, Offer, best_offer
+from breakeven.values import NUMBERS_BESIDE_LABELLERS, ErrorCosts, Labeller, Offer, best_offer
 
 RuleName = Literal["value", "threshold", "random", "variable", "always", "never"]
 Labels = Literal["yes/no", "numbers"]
@@ -279,7 +279,7 @@ class Options(Struct, frozen=True, kw_only=True):
             if self.delay:
                 expect.refuse("delay", "0 beside labellers", self.delay)
             if self.labels == "yes/no":
-                expect.refuse("labels", "numbers beside labellers: their noise is that of a number", "yes/no")
+                expect.refuse("labels", NUMBERS_BESIDE_LABELLERS, "yes/no")
         elif self.cost is None and self.cost_column is None:
             expect.refuse("cost", "what a label costs, or a column that says so", None)
         if self.cost is not None and self.cost_column is not None:

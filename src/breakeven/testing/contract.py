@@ -81,6 +81,7 @@ class Scope(msgspec.Struct, frozen=True):
 
 
 every = Scope("every belief and rule", lambda one: True)
+new = Scope("beliefs without labels", lambda one: one.summary().labels_known == 0)
 fixed = Scope("parameters that are not fitted", lambda one: getattr(one.belief, "fit_schedule", None) is None)
 types = Scope("beliefs over types", lambda one: isinstance(one.belief, TypeMeans))
 named_types = Scope("types that have names", lambda one: type(one.belief) is TypeMeans)

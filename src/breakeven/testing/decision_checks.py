@@ -11,6 +11,7 @@ from breakeven.testing.contract import (
     check,
     every,
     named_types,
+    new,
     paper_rule,
     processes,
     types,
@@ -131,7 +132,7 @@ def every_decision_has_its_reason(make: Make, stream: LabelledStream) -> None:
         assert 0.0 <= decision.propensity <= 1.0, decision
 
 
-@check(types & paper_rule)
+@check(types & paper_rule & new)
 def a_type_never_labelled_is_always_asked(make: Make, stream: LabelledStream) -> None:
     """Whatever the price, and however often it came before."""
     learner, x = make(), stream.points[0]
@@ -140,7 +141,7 @@ def a_type_never_labelled_is_always_asked(make: Make, stream: LabelledStream) ->
     assert learner.decide(x, cost=given_cost(learner, 1e9)).wants_label, "a type without labels was not asked"
 
 
-@check(types)
+@check(types & new)
 def a_type_without_labels_is_predicted_as_the_prior(make: Make, stream: LabelledStream) -> None:
     """Its mean is `prior_mean`; its std, unless that is given, is ∞, which JSON writes as null."""
     learner, x = make(), stream.points[0]
@@ -177,7 +178,7 @@ def zero_uncertainty_is_never_asked(make: Make, stream: LabelledStream) -> None:
             assert not learner.rule.decide(view).wants_label, f"asked at round {round}, price {price}"
 
 
-@check(processes & paper_rule)
+@check(processes & paper_rule & new)
 def a_sure_prior_asks_nothing_and_says_so(make: Make, stream: LabelledStream) -> None:
     """A process whose prior std is below the threshold needs no labels."""
     learner = past_warmup(make(), stream)

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from breakeven.learner import Learner
-from breakeven.testing.contract import LabelledStream, Make, check, every
+from breakeven.testing.contract import LabelledStream, Make, check, every, new
 from breakeven.testing.stream_runs import (
     nothing_changes,
     own_classes,
@@ -48,7 +48,7 @@ def a_gap_or_a_repeat_in_the_log_is_refused(make: Make, stream: LabelledStream) 
         learner.apply(replace(log[2], stream="elsewhere"))
 
 
-@check(every)
+@check(new)
 def plain_data_makes_the_same_learner(make: Make, stream: LabelledStream) -> None:
     """As JSON, too: the next decisions are the same."""
     one = make()

@@ -52,8 +52,8 @@ def run_late(learner: Learner, stream: LabelledStream, seed: int = 1) -> list[De
 def run_eventfully(learner: Learner, stream: LabelledStream) -> None:
     """Let everything happen.
 
-    Labels late, corrected, withdrawn, reopened, forced, unasked, told after a withdrawal and learnt; costs
-    and ids that are given.
+    Labels late, corrected, withdrawn, reopened, forced, unasked, told after a withdrawal, asked for again
+    and learnt; costs and ids that are given.
     """
     for i, (x, y) in enumerate(zip(stream.points, stream.labels, strict=True)):
         force, id = (
@@ -73,6 +73,8 @@ def run_eventfully(learner: Learner, stream: LabelledStream) -> None:
             learner.withdraw(decision.id)
             if i % 16 == 4:
                 learner.tell(decision.id, y)
+            elif i % 32 == 12:
+                learner.reopen(decision.id)
         elif not decision.wants_label and i % 3 == 0:
             learner.tell(decision.id, y)
             if i % 2:

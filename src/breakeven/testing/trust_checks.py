@@ -13,10 +13,11 @@ OFF = (30.0, 0.8)  # so far is a label that seems merely wrong, and one that see
 
 def _run_to_alarm(learner: Learner, stream: LabelledStream, off: float) -> str | None:
     """Tell labels as they are, then wrong ones, until one refutes the belief; its id, if there is one."""
+    known = learner.belief.labels
     for x, y in zip(stream.points, stream.labels, strict=True):
         decision = learner.decide(x)
         if decision.wants_label:
-            learner.tell(decision.id, y if learner.belief.labels < 8 else _wrong(learner, y, off))
+            learner.tell(decision.id, y if learner.belief.labels < known + 8 else _wrong(learner, y, off))
         if learner.state.trust.alarms:
             return decision.id
     return None

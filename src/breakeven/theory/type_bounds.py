@@ -12,11 +12,16 @@ Where arrivals do react, any type can have any count when N is small: the sum is
 Any count N′ with N_k ≤ N′ ≤ T in the logarithm keeps the bound, however it came about: at N_k = n the radius
 fails with δ/N′³ ≤ δ/n³, so ζ(3)·K·δ in all. `counted="type"` is N′ = N_k (`SeparateTypes`): the proof then
 gives at most n labels for the largest n = ⌈u_k⌉ with n in place of T, so fewer, and with less loss.
-Theorem 2 bounds the expected loss on the worst problem; one measured loss below it is no contradiction.
-Means ½ ± a·(σ²B/M_k)^⅓ force a loss of (a/2 − a⁴/16)·(σ²B)^⅓·M_k^⅔ (Pinsker, and the best number of labels),
-most at a = 2^⅓: ⅜·2^⅓ = 0.47 where ¼ is printed. Never labelling and answering ½ loses at most M_k/2, less
-than what is printed while M_k < σ²B/8. With the two means kept within [0, 1] the proof gives 3M_k/16 at least
-where that is less. The corrected form has both.
+
+Theorem 2 bounds the expected loss on the worst problem; one measured loss below it is no contradiction. Let
+the mean of type k be f₀ = ½ − Δ or f₁ = ½ + Δ, with equal chances. Whatever p a player answers,
+|p − f₀| + |p − f₁| ≥ 2Δ, so a round costs Δ·(1 − TV) on average at least: TV is the distance between the laws
+of all that was seen by then under f₀ and under f₁. Only labels of this type tell the two apart, so by Pinsker
+TV ≤ Δ·√n/σ, where n of them are bought on average. In all that is B·n + M_k·Δ·(1 − Δ·√n/σ), whose least value
+over n is M_k·Δ − M_k²·Δ⁴/(4σ²B). With Δ = a·(σ²B/M_k)^⅓ it is (a − a⁴/4)·(σ²B)^⅓·M_k^⅔, most at a = 1: ¾ in
+place of the printed ¼. Means lie in [0, 1], so Δ is ½ at most, less than that while M_k < 8σ²B. There it is
+M_k/2 − M_k²/(64σ²B): more than ⅜·M_k, and less than the ½·M_k that never labelling and answering ½ can lose.
+What is printed is more than ½·M_k while M_k < σ²B/8, so there it cannot hold.
 
 Notation: M_k arrivals of type k (expected ones may be fractions), T rounds, K types, B label_cost, σ
 noise_std, δ delta, λ threshold_scale, u_k = 2σ² log(2T³/δ)·λ⁻²·B^(−⅔)·M_k^(⅔).
@@ -38,7 +43,6 @@ FORMS = ("corrected", "printed")
 Counted = Literal["all", "type"]
 """Whose labels the logarithm of a radius counts: those of all types, or those of its own type."""
 ZETA_3 = 1.2020569031595942
-PRINTED_LEAST, CORRECTED_LEAST = 1 / 4, 3 / 8 * 2 ** (1 / 3)  # of (σ²B)^⅓·M_k^⅔, Thm 2
 
 
 def is_corrected(form: Form) -> bool:
@@ -301,11 +305,11 @@ def lower_bound(
     """Least expected loss on the worst problem with these arrivals.
 
     >>> round(lower_bound([1000, 27, 0], label_cost=1, noise_std=1), 2)
-    51.5
+    81.75
     >>> lower_bound([1000, 27, 0], label_cost=1, noise_std=1, form="printed")
     27.25
-    >>> lower_bound([1], label_cost=1000, noise_std=1)  # printed: 2.5
-    0.1875
+    >>> round(lower_bound([1], label_cost=1000, noise_std=1), 5)  # printed: 2.5
+    0.49998
     """
     return float(_least(arrivals_of(arrivals), label_cost, noise_std, form).sum())
 
@@ -318,7 +322,7 @@ def worst_case_lower_bound(
     Printed, every type has T/K arrivals; corrected, the whole numbers nearest to that.
 
     >>> round(worst_case_lower_bound(8, 8000, label_cost=1, noise_std=1))
-    378
+    600
     """
     T, K = expect.whole("rounds", rounds, least=1), expect.whole("types", types, least=1)
     if is_corrected(form):
@@ -328,6 +332,9 @@ def worst_case_lower_bound(
 
 def _least(arrivals: Array, label_cost: float, noise_std: float, form: Form) -> Array:
     B, sigma = expect.positive("label_cost", label_cost), expect.positive("noise_std", noise_std)
-    share = CORRECTED_LEAST if is_corrected(form) else PRINTED_LEAST
-    least: Array = share * np.cbrt(sigma**2 * B) * np.cbrt(arrivals) ** 2  # Thm 2
-    return np.minimum(least, 3 / 16 * arrivals) if is_corrected(form) else least
+    if not is_corrected(form):
+        printed: Array = np.cbrt(sigma**2 * B) * np.cbrt(arrivals) ** 2 / 4  # Thm 2
+        return printed
+    seen = arrivals / (8 * sigma**2 * B)  # 1 where the means ½ ± Δ are 0 and 1
+    least: Array = arrivals * np.where(seen < 1, 1 / 2 - seen / 8, 3 / 8 / np.cbrt(np.maximum(seen, 1)))
+    return least  # proof of Thm 2, with |p − f₀| + |p − f₁| ≥ 2Δ

@@ -40,13 +40,24 @@ from breakeven.values.predictions import (
 )
 from breakeven.values.standing import IN_DOUBT, Standing
 from breakeven.values.sums import NO_SUM, ExactSum
-from breakeven.values.view import COMING, UNKNOWN, Labeller, Saving, Traits, Verdict, View, best_offer
+from breakeven.values.view import (
+    COMING,
+    NUMBERS_BESIDE_LABELLERS,
+    UNKNOWN,
+    Labeller,
+    Saving,
+    Traits,
+    Verdict,
+    View,
+    best_offer,
+)
 
 __all__ = [
     "COMING",
     "EVEN",
     "IN_DOUBT",
     "NO_SUM",
+    "NUMBERS_BESIDE_LABELLERS",
     "UNKNOWN",
     "WORDING",
     "AnyEvent",

@@ -72,7 +72,7 @@ class Withdrawn(Event, frozen=True, tag=True):
 
 
 class Reopened(Event, frozen=True, tag=True):
-    """A label was told by mistake and is awaited again; nothing is bought twice."""
+    """A label told or withdrawn by mistake is awaited again; what was given back is paid again."""
 
     id: str
 

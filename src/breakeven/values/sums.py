@@ -4,7 +4,7 @@ A sum is kept as the float nearest to it, then the float nearest to what is miss
 is: usually one or two. Equal sums have equal parts, however they came about.
 """
 
-from math import fsum
+from math import fsum, isnan
 
 from msgspec import Struct
 
@@ -32,6 +32,8 @@ class ExactSum(Struct, frozen=True, gc=False):
                 return ExactSum((after,))  # the larger of two was taken off exactly: nothing is missing
         parts, rest = [], (*self.parts, number)
         while part := fsum(rest):
+            if isnan(part):
+                return ExactSum((part,))  # what is missing would be NaN again and again
             parts.append(part)
             rest = (*rest, -part)
         return ExactSum(tuple(parts))

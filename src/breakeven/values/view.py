@@ -81,6 +81,10 @@ COMING = Saving(0.0, 0.0, outright=0.0)
 """What one more label saves while the first labels, which say how large errors are, are awaited."""
 
 
+NUMBERS_BESIDE_LABELLERS = "numbers beside labellers: their noise is that of a number"
+"""What labels are expected to be where several labellers give them."""
+
+
 class Labeller(Struct, frozen=True, gc=False):
     """Who gives labels: what each costs, and the standard deviation of its noise.
 

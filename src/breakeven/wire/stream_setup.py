@@ -247,13 +247,15 @@ class Health(Struct, frozen=True):
     status: Literal["alive"] = "alive"
 
 
-class Readiness(Struct, frozen=True):
+class Readiness(Struct, frozen=True, omit_defaults=True):
     """Whether every stream has been read from its log: how many have, and how many there are.
 
-    `progress` says how far each is, from 0 to 1, of the streams that the caller may watch.
+    `progress` says how far each is, from 0 to 1, of the streams that the caller may watch; `failed` says why
+    those cannot be read that the caller administers.
     """
 
     ready: bool
     read: int
     streams: int
     progress: dict[str, float]
+    failed: dict[str, str] = {}

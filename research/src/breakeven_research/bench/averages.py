@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 def measurements(sizes: Sizes) -> list[Measurement]:
     """Decisions at each number of labels, then labels told and what is kept of them."""
     few = (30, 100, 300, 1000) if sizes.full else (10, 20)
-    many = (300, 1000, HELD_AT) if sizes.full else (20,)
+    many = (30, 100, 300, 1000, HELD_AT) if sizes.full else (20,)
     return [
         *[Measurement(_words(n), partial(_decisions, n, sizes)) for n in few],
         *[Measurement(f"{n:,} labels of an average", partial(_labels, n)) for n in many],
@@ -100,7 +100,7 @@ def _decide_all(learner: Learner, points: Array) -> None:
 def _labels(labels: int) -> Iterator[Result]:
     """Labels told one by one: the CPU of the last hundred, the most memory, and the size of a snapshot."""
     check_memory()
-    *seconds, memory, snapshot = afresh(labels_of_an_average, labels, returns=list[float])
+    *seconds, memory, snapshot, restored = afresh(labels_of_an_average, labels, returns=list[float])
     needed = A_PAIR * labels**2
     yield Result(
         what=f"{labels:,} labels of an average, d={DIM}: one more told",
@@ -115,16 +115,28 @@ def _labels(labels: int) -> Iterator[Result]:
         target=f"≤ {MEMORY_TIMES:g}×" if labels == HELD_AT else "",
         reached=memory <= MEMORY_TIMES * needed if labels == HELD_AT else None,
     )
-    yield Result(what=f"{labels:,} labels of an average, d={DIM}: a snapshot", measured=megabytes(snapshot))
+    yield Result(
+        what=f"{labels:,} labels of an average, d={DIM}: a snapshot",
+        measured=megabytes(snapshot),
+        beside=f"restored in {restored * 1e3:.1f} ms",
+    )
 
 
 def labels_of_an_average(labels: int) -> list[float]:
-    """CPU seconds of the last hundred labels, the most memory they took, and the size of a snapshot."""
+    """CPU seconds of the last hundred labels, the most memory, the size of a snapshot, and its restore."""
     learner = Learner(Averaged(DIM), Check(_value()), label_cost=TOO_DEAR)
     learner.learn(*_first())
     before = peak()
     seconds = _learn_all(learner, labels)
-    return [*seconds[-100:], float(peak() - before), float(len(learner.snapshot()))]
+    memory, snapshot = float(peak() - before), learner.snapshot()
+    return [*seconds[-100:], memory, float(len(snapshot)), min(_restored(snapshot) for _ in range(5))]
+
+
+def _restored(snapshot: bytes) -> float:
+    """CPU seconds of a restore."""
+    start = thread_time()
+    Learner.restore(snapshot)
+    return thread_time() - start
 
 
 def _first() -> tuple[Array, float]:

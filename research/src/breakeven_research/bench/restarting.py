@@ -46,7 +46,7 @@ def _restart(arrivals: int) -> Iterator[Result]:
         fold_stream(store, stream, use_snapshot=False)
         whole = process_time() - began
         with Writer(store) as writer, ThreadPoolExecutor(1) as threads:
-            live = LiveStream(store, writer, stream, Clock(), threads)
+            live = LiveStream(store, store.id, writer, stream, Clock(), threads)
             began = process_time()
             found = live.fold()
             ready = process_time() - began

@@ -115,7 +115,7 @@ class Averaged(LabelledRows):
     def _take_in(self, explained: Array | None = None) -> None:
         """Make the posterior of the labels used: the first at once, the others one by one."""
         assert self._frame is not None
-        with one_thread:
+        with one_thread():
             places = self._frame.place(np.array([self._rows[i] for i in self._used]))
             ratios = np.array([self._ratio(self._noises[i]) for i in self._used])
             begun = self._begun
@@ -188,7 +188,7 @@ class Averaged(LabelledRows):
         voices = self._voices
         if voices is None or self._frame is None:
             return self._unknown()
-        with one_thread:
+        with one_thread():
             seen = voices.look(self._frame.place(self._at(point)))
             narrowing = self._awaited_now(voices)
             taken: Array | None = None
@@ -209,7 +209,7 @@ class Averaged(LabelledRows):
             if value is None:
                 self._common = None
             else:
-                with one_thread:
+                with one_thread():
                     self._common = CommonLabel(self, value, self.level, self._rare)
             self._counted = True
         return self._common
@@ -262,7 +262,7 @@ class Averaged(LabelledRows):
         common = self._common_now()
         if common is not None:
             return common.predict(common.look(point), self.traits.noise_std)
-        with one_thread:
+        with one_thread():
             seen = voices.look(self._frame.place(self._at(point)))
             return self._predict(voices, seen)[0]
 
@@ -280,7 +280,7 @@ class Averaged(LabelledRows):
         common = self._common_now()
         if common is not None:
             return common.rank(point, y)
-        with one_thread:
+        with one_thread():
             place = self._frame.place(self._at(point, self._arrived(age)))
             share = voices.below(voices.look(place), y, self._ratio(noise_std))
         return min(share, 1.0), 0.0  # rounding may lead beyond 1
@@ -310,7 +310,7 @@ class Averaged(LabelledRows):
         if seen is None or voices is None:
             return UNKNOWN if self.asked < ENOUGH_TO_FIT else COMING
         ratio = 1.0 if noise_std == self.traits.noise_std else self._ratio(noise_std)
-        with one_thread:
+        with one_thread():
             ahead = voices.ahead if self._narrowing is None else voices.given(self._narrowing.coming)
             here, later, later_labels = voices.saved(seen, view.taken, ratio, ahead)
             outright = view.mixture.error(view.prediction.mean, self.level)
@@ -324,7 +324,7 @@ class Averaged(LabelledRows):
         posterior, coming, voices = self._posterior, self._coming, self._voices
         if posterior is None or coming is None or voices is None or self._frame is None:
             return
-        with one_thread:
+        with one_thread():
             if point is None:
                 self._coming = Coming.of(posterior, posterior.places[:0])
                 voices.watch(self._coming)
@@ -341,7 +341,7 @@ class Averaged(LabelledRows):
         posterior, coming, voices = self._posterior, self._coming, self._voices
         if posterior is None or coming is None or voices is None or self._frame is None or not len(moving):
             return
-        with one_thread:
+        with one_thread():
             coming.renew(posterior, self._frame.place(self._kept_rows()), moving)
             voices.watch(coming)
         self._stale = True
@@ -366,7 +366,7 @@ class Averaged(LabelledRows):
         posterior, coming, last = self._posterior, self._coming, self.labels - 1
         assert coming is not None
         assert self._frame is not None
-        with one_thread:
+        with one_thread():
             look = posterior.look(self._frame.place(self._rows[last]), coming.places)
             ratio = self._ratio(self._noises[last])
             pivot = posterior.pivot(look, ratio)
@@ -382,14 +382,14 @@ class Averaged(LabelledRows):
         if self._common is None or common_label(self._labels) != self._common.value:
             self._counted = False
             return
-        with one_thread:
+        with one_thread():
             self._common.follow(self)
             self._common.join(self._labels[-1])
 
     def _relearn(self) -> None:
         """Means, scales and weights follow the labels; variances stay."""
         if self._posterior is not None:
-            with one_thread:
+            with one_thread():
                 self._posterior.learn(self._used_labels(len(self._used)))
             self._stale, self._counted = True, False
             self._note()
@@ -407,7 +407,7 @@ class Averaged(LabelledRows):
         X = np.frombuffer(job["X"]).reshape(-1, dim + 1)
         y, ratios = np.frombuffer(job["y"]), np.frombuffer(job["ratios"])
         start = None if job["axes"] is None else np.array(job["axes"])
-        with one_thread:
+        with one_thread():
             kept = np.frombuffer(job["kept"]).reshape(-1, dim)
             sample = kept if len(kept) else X[:, :-1]
             frame, known = Moments.of(job["moments"], dim).frame(job["clock"], sample), None

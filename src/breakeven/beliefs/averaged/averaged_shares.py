@@ -211,7 +211,7 @@ class AveragedShares(LabelledRows):
         """What is known there; None while only the constant is."""
         if self._odds is None or self._frame is None:
             return None
-        with one_thread:
+        with one_thread():
             return Betas(self._odds, self._frame.place(rows))
 
     def hearing(self) -> Hearing | None:
@@ -262,7 +262,7 @@ class AveragedShares(LabelledRows):
         """Which arrivals to come are alike, and the part of each kind that a label here speaks of."""
         if seen is None or self._odds is None:
             return ((self._constant(), len(self._awaited)),), (1.0,)
-        with one_thread:
+        with one_thread():
             if self._coming is None:
                 self._coming = self._look_ahead()
             coming, ahead = self._coming
@@ -297,7 +297,7 @@ class AveragedShares(LabelledRows):
         used, counts = even_parts(np.array(self._labels[: self._seen]), MOST_YES_NO)
         y = np.array([self._labels[i] for i in used])
         ratios = np.array([max(self._ratio(self._noises[i]), 1.0) for i in used])
-        with one_thread:
+        with one_thread():
             places = self._frame.place(np.array([self._rows[i] for i in used]))
             self._odds = Odds(self._members, self._frame, places, y, ratios, counts)
 
@@ -332,7 +332,7 @@ class AveragedShares(LabelledRows):
         ratios = np.maximum(np.frombuffer(job["ratios"]), 1.0)
         used, _ = even_parts(y, MOST_YES_NO)
         X, y, ratios = X[used], y[used], ratios[used]
-        with one_thread:
+        with one_thread():
             frame = Moments.of(job["moments"], dim).frame(job["clock"])
             places = frame.place(X)
             both = 0.0 < y.mean() < 1.0

@@ -23,6 +23,7 @@ from breakeven.beliefs.belief import (
     OneByOne,
     Remembering,
 )
+from breakeven.beliefs.copying import CopiedFromState
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.blas import one_thread
 from breakeven.beliefs.gp.factor import floats
@@ -49,7 +50,7 @@ class AwaitedLabel(NamedTuple):
     noise_std: float | None
 
 
-class LabelledRows(NumberRows):
+class LabelledRows(CopiedFromState, NumberRows):
     """Points, labels told and awaited, moments and a sample of the arrivals, and when a fit is due."""
 
     fit_schedule = "growing"
@@ -183,10 +184,17 @@ class LabelledRows(NumberRows):
             self._kept = [[*self._kept, point][i] for i in stay]
             self._keep(point, stay)
 
-    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
+    def ask(
+        self,
+        key: Key,
+        point: Any,
+        view: View | None = None,
+        noise_std: float | None = None,
+        age: int = 0,
+    ) -> None:
         """A label is awaited; it narrows the uncertainty at once."""
         self._refer(noise_std)
-        self._awaited.append(AwaitedLabel(key, self._at(point, self._arrived(0)), noise_std))
+        self._awaited.append(AwaitedLabel(key, self._at(point, self._arrived(age)), noise_std))
         self._await()
 
     def _refer(self, noise_std: float | None) -> None:
@@ -290,7 +298,7 @@ class LabelledRows(NumberRows):
         older = max(self.labels - self.searched, 0)
         places = self._frame.place(np.array(self._rows[older:]))
         ratios = np.array([self._ratio(one) for one in self._noises[older:]])
-        with one_thread:
+        with one_thread():
             split = self._split(places, np.array(self._labels[older:]), ratios)
         return older + split if split else 0
 

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 from types import TracebackType
 from typing import Any
+from weakref import ReferenceType, ref
 
 THREADED = 8_000  # entries of a matrix or vector below which OpenBLAS never starts a second thread
 
@@ -40,49 +41,44 @@ def __getattr__(name: str) -> Any:
     return globals()[name]
 
 
-class OneThread:
-    """One BLAS thread for the whole process while any thread is inside; the last to leave restores the limit.
+class BlasLimit:
+    """The limit of one BLAS thread, which belongs to the whole process: it holds while any use of it lasts.
 
-    >>> with one_thread, one_thread:  # may be entered again, and by several threads at once
-    ...     pass
+    A use that was cut off by an interrupt may not have said that it ended; it counts as long as it lives.
     """
 
     def __init__(self) -> None:
-        self._libraries: list[tuple[Count, Limit]] = []
+        self.libraries: list[tuple[Count, Limit]] = []
         self._start()
 
     def _start(self) -> None:
-        lock = Lock()
-        self._take, self._give = lock.acquire, lock.release  # a with statement on it takes twice as long
-        self._inside = 0
+        self.lock = Lock()
+        self._uses: dict[int, ReferenceType[one_thread]] = {}
         self._before: list[tuple[Limit, int]] = []
 
-    def __enter__(self) -> None:
-        self._take()
-        try:
-            if not self._inside:
-                for count, limit in self._libraries or self._find():
-                    if (threads := count()) != 1:
-                        self._before.append((limit, threads))
-                        limit(1)
-            self._inside += 1
-        finally:
-            self._give()
+    def begin(self, use: "one_thread") -> None:
+        """One thread from now on, if there were more; with the lock held."""
+        if not (self._uses and self._in_use()):
+            for count, limit in self.libraries or self._find():
+                if (threads := count()) != 1:
+                    self._before.append((limit, threads))
+                    limit(1)
+        self._uses[id(use)] = ref(use)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._take()
-        try:
-            self._inside -= 1
-            if self._before and not self._inside:
-                self._put_back()
-        finally:
-            self._give()
+    def end(self, use: "one_thread") -> None:
+        """As many threads as before, if this was the last use; with the lock held."""
+        self._uses.pop(id(use), None)
+        if self._before and not (self._uses and self._in_use()):
+            self._put_back()
+
+    def _in_use(self) -> bool:
+        """Whether a use lasts; those that were cut off are forgotten."""
+        self._uses = {name: one for name, one in self._uses.items() if one() is not None}
+        return bool(self._uses)
 
     def _find(self) -> list[tuple[Count, Limit]]:
-        self._libraries = _libraries()
-        return self._libraries
+        self.libraries = _libraries()
+        return self.libraries
 
     def _put_back(self) -> None:
         for limit, threads in self._before:
@@ -90,9 +86,31 @@ class OneThread:
         self._before = []
 
     def forked(self) -> None:
-        """A child process begins with nobody inside."""
+        """A child process begins without any use."""
         self._put_back()
         self._start()
+
+
+class one_thread:  # noqa: N801 - used as a function is
+    """One BLAS thread for the whole process inside a block; the last to leave restores the limit.
+
+    >>> with one_thread(), one_thread():  # may be entered again, and by several threads at once
+    ...     pass
+    """
+
+    __slots__ = ("__weakref__",)
+
+    def __enter__(self) -> None:
+        # On one line, so that nothing can be raised between the block and the release of the lock.
+        with LIMIT.lock: LIMIT.begin(self)  # noqa: E701  # fmt: skip
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with LIMIT.lock: LIMIT.end(self)  # noqa: E701  # fmt: skip
+
+
+LIMIT = BlasLimit()
 
 
 def _libraries() -> list[tuple[Count, Limit]]:
@@ -113,14 +131,13 @@ def _handles(library: Any) -> tuple[Count, Limit]:
     return library.get_num_threads, library.set_num_threads
 
 
-one_thread = OneThread()
 _NO_LIMIT = nullcontext()
 
 
 def limited(entries: int) -> AbstractContextManager[None]:
     """One thread for work on a matrix of this size, if BLAS might start a second one there."""
-    return one_thread if entries > THREADED else _NO_LIMIT
+    return one_thread() if entries > THREADED else _NO_LIMIT
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=one_thread.forked)
+    os.register_at_fork(after_in_child=LIMIT.forked)

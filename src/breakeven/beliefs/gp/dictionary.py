@@ -245,7 +245,7 @@ class DictionarySolver(LabelledPoints):
     def solve_many(self, X: Array) -> tuple[Array, Array]:
         """Means and variances at many points, given the labels told."""
         means, variances = np.empty(len(X)), np.empty(len(X))
-        with one_thread:
+        with one_thread():
             for low in range(0, len(X), COLUMNS_PER_SOLVE):
                 part = slice(low, low + COLUMNS_PER_SOLVE)
                 means[part], variances[part] = self._told_at(self._many_features(X[part].T))
@@ -259,7 +259,7 @@ class DictionarySolver(LabelledPoints):
     def block(self, X: Array) -> Block:
         """A block of arrivals, by one triangular solve."""
         columns = np.ascontiguousarray(X.T)
-        with one_thread:
+        with one_thread():
             phi = self._many_features(columns)
             turned = self._counted().turned(phi)
             outside = self._kernel.matrix(columns, columns, self._weights) - phi.T @ phi
@@ -376,7 +376,7 @@ class DictionarySolver(LabelledPoints):
         x, noise, _, lost = self._leave(key)
         self._lost -= lost
         self._given_asked, self._fresh = self._given_told, None
-        with one_thread:
+        with one_thread():
             for row in self._awaited.all:
                 self._ask(_cut(self._features(row[:-3]), int(row[-2])), float(row[-3]))
         self._survey()
@@ -417,7 +417,7 @@ class DictionarySolver(LabelledPoints):
     def _rebuild(self, told: list[tuple[Key, Array, float, float]], parameters: Parameters) -> None:
         """Begin again with these labels told, and those awaited."""
         new = DictionarySolver(self.dim, parameters, self.tolerance)
-        with one_thread:
+        with one_thread():
             for key, x, noise, y in told:
                 phi, _ = new._enter(x, new._features(x), noise)
                 new._learn(key, x, noise, y, phi, used=len(phi))
@@ -461,7 +461,7 @@ class DictionarySolver(LabelledPoints):
         """See everything in the reservoir anew."""
         if not self.reservoir:
             return
-        with one_thread:
+        with one_thread():
             phi = self._many_features(np.ascontiguousarray(self.reservoir.points.T))
             variances = self._amplitude - _squares(phi) + _squares(self._counted().turned(phi))
         self.reservoir.know(phi.T, np.empty((0, self.reservoir.size)), np.maximum(variances, 0.0))

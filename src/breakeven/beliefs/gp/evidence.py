@@ -47,7 +47,7 @@ def labels_before_change(solver: Solver) -> int:
     older = max(solver.labels - CHANGE_SEARCHED, 0)
     X, y = np.ascontiguousarray(solver.X[older:].T), solver.y[older:] - parameters.mean
     noise = np.diag([solver.noise_of(one) for one in solver.noise[older:].tolist()])
-    with one_thread:
+    with one_thread():
         covariance = kernel.matrix(X, X, kernel.weights(len(X)))
         parts = [evidence(covariance + factor * noise, y) for factor in NOISES_TRIED]
     split = best_split([before for before, _ in parts], [after for _, after in parts], y)

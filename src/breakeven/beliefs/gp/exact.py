@@ -121,7 +121,7 @@ class ExactSolver(LabelledPoints):
     def solve(self, x: Array, *, awaited: bool = True) -> Solved:
         """Mean and variance at x, and the variance narrowed by what is awaited."""
         if self._L.size > self._small:
-            with one_thread:
+            with one_thread():
                 return self._solve(x, awaited)
         return self._solve(x, awaited)
 
@@ -139,7 +139,7 @@ class ExactSolver(LabelledPoints):
     def solve_many(self, X: Array) -> tuple[Array, Array]:
         """Means and variances at many points, given the labels told."""
         means, variances = np.empty(len(X)), np.empty(len(X))
-        with one_thread:
+        with one_thread():
             for low in range(0, len(X), COLUMNS_PER_SOLVE):
                 part = slice(low, low + COLUMNS_PER_SOLVE)
                 V = self._L.solve_many(self._kernel.matrix(self._told.X, X[part].T, self._weights))
@@ -150,7 +150,7 @@ class ExactSolver(LabelledPoints):
     def block(self, X: Array) -> Block:
         """A block of arrivals, by one triangular solve."""
         columns = np.ascontiguousarray(X.T)
-        with one_thread:
+        with one_thread():
             V = self._L.solve_many(self._kernel.matrix(self._told.X, columns, self._weights))
             covariance = self._kernel.matrix(columns, columns, self._weights) - V.T @ V
             means, variances = self._mean + self._told.last @ V, np.maximum(covariance.diagonal(), 0.0)
@@ -242,7 +242,7 @@ class ExactSolver(LabelledPoints):
         awaited = self._awaited
         j = awaited.keys.place(key)
         x, noise = awaited.points.all[j].copy(), awaited.noise[j]
-        with one_thread:
+        with one_thread():
             awaited.R.drop(j)
         awaited.remove(j)
         self._survey()
@@ -253,7 +253,7 @@ class ExactSolver(LabelledPoints):
         self._settle()
         i = self.keys.place(key)
         x, noise = self._told.X[:, i].copy(), float(self.noise[i])
-        with one_thread:
+        with one_thread():
             L = self._L.without(i)
             self._begin(L, ToldTable.of(self.dim, np.delete(self._told.all, i, axis=1)))
         self.keys.remove(i)
@@ -292,7 +292,7 @@ class ExactSolver(LabelledPoints):
             return self._kernel.matrix(X[:, low:high], X[:, :high], self._weights)
 
         L = Factor()
-        with one_thread:
+        with one_thread():
             L.extend(rows, X.shape[1], noise)
             self._begin(L, told)
 
@@ -304,7 +304,7 @@ class ExactSolver(LabelledPoints):
         self._survey()
 
     def _solve_labels(self, L: Factor, told: ToldTable) -> Array:
-        with one_thread:
+        with one_thread():
             return L.solve(told.y - self._mean)
 
     def _await_again(self, L: Factor, told: ToldTable) -> AwaitedPoints:
@@ -383,7 +383,7 @@ class ExactSolver(LabelledPoints):
         if not self.reservoir:
             return
         columns, awaited = np.ascontiguousarray(self.reservoir.points.T), self._awaited
-        with one_thread:
+        with one_thread():
             V = self._L.solve_many(self._kernel.matrix(self._told.X, columns, self._weights))
             W = self._kernel.matrix(awaited.points.all.T, columns, self._weights)
             W -= awaited.V.all @ V if len(awaited.keys) else 0.0

@@ -164,7 +164,7 @@ def _best_half_life(
         clearly = 0.0 if way.half_life == LASTING else CLEARLY_BETTER
         return log_evidence(covariance + np.diag(own), y[last] - way.mean) - clearly
 
-    with one_thread:
+    with one_thread():
         return max(ways, key=score)
 
 
@@ -212,7 +212,7 @@ def fit(
             log_units=log_units,
         )  # fmt: skip
 
-    with one_thread, np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         some = _sample(len(y), random)
         whole = likelihood(some)
         theta = search(whole, random, starts)

@@ -22,11 +22,13 @@ from breakeven.beliefs.belief import (
     OneByOne,
     Remembering,
 )
+from breakeven.beliefs.copying import CopiedFromState
 from breakeven.beliefs.even_sample import EvenSample
 from breakeven.beliefs.gp.capacity import Label, SolverChoice
 from breakeven.beliefs.gp.dictionary import LEAST_TOLERANCE
 from breakeven.beliefs.gp.evidence import labels_before_change
 from breakeven.beliefs.gp.exact import ExactSolver
+from breakeven.beliefs.gp.first_answers import first_answer
 from breakeven.beliefs.gp.fitting import run_job
 from breakeven.beliefs.gp.kernels import (
     LASTING,
@@ -73,7 +75,7 @@ class MadeOfFields(msgspec.Struct):
     prior: Prior | None = None
 
 
-class GaussianProcess(NumberRows):
+class GaussianProcess(CopiedFromState, NumberRows):
     """A smooth f over `dim` numbers, with labels y = f(x) + noise.
 
     `kernel` is by default a squared exponential with one lengthscale per dimension. `noise_std=None` fits the
@@ -89,7 +91,7 @@ class GaussianProcess(NumberRows):
     fit chooses none or one of a few.
 
     Until the first fit the scale of the kernel is a placeholder: a labelled point is answered by its labels
-    alone, and before the first label nothing is known, std ∞.
+    alone, any other by the mean and the spread of all labels told. With three labels or fewer, std is ∞.
 
     Points, labels and all parameters are in the user's units. `label_scale` is what the λ of the paper's
     threshold counts in: 1 label unit, or with "fit" the std of the labels at the first fit. `level` is which
@@ -251,20 +253,11 @@ class GaussianProcess(NumberRows):
         return [normal_answer(mean, std, self._noise_std, self.shift) for mean, std in pairs]
 
     def _before_a_fit(self, point: Any, solved: Solved) -> Prediction:
-        """The prediction while the scale of the kernel is a placeholder: the labels of this very point.
-
-        Several of them count by their noise. Where there is none, the kernel as it is must do.
-        """
-        labels, noise = self.solver.y, self.solver.noise
-        here = (self.solver.X[:, : self.dim] == point).all(axis=1)
-        if here.any():
-            weights = 1.0 / np.where(noise[here] > 0.0, noise[here], self._noise_std**2)
-            first = labels[here][0]  # counted from, so that a single label is answered to the bit
-            mean = first + weights @ (labels[here] - first) / weights.sum()
-            std = 1.0 / sqrt(weights.sum()) if self.noise_std is not None else inf
-            return normal_answer(float(mean), std, self._noise_std, self.shift)
-        std = sqrt(solved.variance) if len(labels) else inf
-        return normal_answer(solved.mean, std, self._noise_std, self.shift)
+        """What the labels say, while the kernel is a placeholder; their spread has the noise in it."""
+        if not self.labels:
+            return Prediction(solved.mean, inf, self._noise_std)
+        mean, std = first_answer(self.solver, point, self.noise_std)
+        return normal_answer(mean, std, self.noise_std or 0.0, self.shift)
 
     def saving(self, point: Any, solved: Solved, noise_std: float) -> Saving:
         """What a label of this noise would take off the errors; see docs/value.md."""
@@ -329,9 +322,16 @@ class GaussianProcess(NumberRows):
         """What is known there: as a view of it says, else by a solve."""
         return view.solved if isinstance(view, SolvedView) and view.solved else self.solver.solve(place)
 
-    def ask(self, key: Key, point: Any, view: View | None = None, noise_std: float | None = None) -> None:
+    def ask(
+        self,
+        key: Key,
+        point: Any,
+        view: View | None = None,
+        noise_std: float | None = None,
+        age: int = 0,
+    ) -> None:
         """A label is awaited; it narrows the uncertainty at once."""
-        place = self._at(point, self._clock)
+        place = self._at(point, self._clock - age)
         self.solver.ask(key, place, self._solved(place, view), own_variance(noise_std))
 
     def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:
@@ -344,8 +344,8 @@ class GaussianProcess(NumberRows):
         self._changes += 1
         self._forget_if_due()
         self._choose_solver()
-        if self._unfitted or self.forgetting is not None:  # the label may be old by now
-            return self.predict(point)
+        if self._unfitted or self.forgetting is not None or self.solver is not solver:
+            return self.predict(point)  # the label may be old by now, or another solver answers
         return normal_answer(mean, sqrt(variance), self._noise_std, self.shift)
 
     def _forget_if_due(self) -> None:

@@ -37,7 +37,7 @@ from breakeven.beliefs.types.type_savings import saving
 from breakeven.beliefs.types.weighing import TypePrior
 from breakeven.errors import expect
 from breakeven.errors.expect import Array
-from breakeven.values import EVEN, Prediction, Saving, Traits, Unwritten, View, checked_level
+from breakeven.values import EVEN, Prediction, Saving, Traits, Unwritten, View, checked_level, normal_answer
 from breakeven.values.error_costs import standard_quantile
 
 FromLabels = Literal["fit"]
@@ -64,10 +64,11 @@ class TypeMeans(TypeBelief):
     With a `prior_std` the types' means are believed to be normal around `prior_mean`; "learn" learns both, as
     soon as three types have labels. With `forgetting` a label counts half as much after that many rounds.
 
-    Without a `noise_std` the noise is measured when the warm-up is over, from labels told of the same type.
-    At the same moment `prior_mean="fit"` takes the mean of the labels told, and `label_scale="fit"` their
-    standard deviation: the paper's λ then counts in units of that scale. `level` is which quantile of the
-    label is answered: ½, the median, unless answers too low and too high cost differently.
+    Without a `noise_std` the noise is measured when the warm-up is over, from labels told of the same type;
+    until then labels do not narrow the std. At the same moment `prior_mean="fit"` takes the mean of the
+    labels told, and `label_scale="fit"` their standard deviation: the paper's λ then counts in units of that
+    scale. `level` is which quantile of the label is answered: ½, the median, unless answers too low and too
+    high cost differently.
 
     >>> belief = TypeMeans(noise_std=0.1)
     >>> belief.learn("flu", 3.0).mean
@@ -153,7 +154,7 @@ class TypeMeans(TypeBelief):
             prediction = tally.prediction
             radius = sqrt(self._spread / asked) if asked else inf  # theory.radius, its spread kept
         else:
-            radius, prediction = self._radius(tally), self._labels.posterior(tally, self.across.prior)
+            radius, prediction = self._radius(tally), self._posterior(tally)
         arrivals = tally.arrivals + 1
         return TypeView(radius, prediction, arrivals, asked, self.traits, tally=tally, belief=self)
 
@@ -164,7 +165,15 @@ class TypeMeans(TypeBelief):
             return self.across.unlabelled
         if tally.weighed is None and not self._searching:
             return tally.prediction
-        return self._labels.posterior(tally, self.across.prior)
+        return self._posterior(tally)
+
+    def _posterior(self, tally: Tally) -> Prediction:
+        """The prediction for this type as of now; until the noise is measured, labels narrow nothing."""
+        found = self._labels.posterior(tally, self.across.prior)
+        if self.traits.noise_known:
+            return found
+        mean = found.mean if found.centre is None else found.centre
+        return normal_answer(mean, self.across.prior.std, self.noise_std, self.across.prior.shift)
 
     def _radius(self, tally: Tally) -> float:
         """The confidence radius where labels do not count alike."""
@@ -184,7 +193,7 @@ class TypeMeans(TypeBelief):
         self.across.note_change()
         if self._searching:
             self._lean_on_labels()
-            return self._labels.posterior(tally, self.across.prior)
+            return self._posterior(tally)
         if self.across.unknown:
             self.across.guess()
         else:
@@ -280,11 +289,6 @@ class TypeMeans(TypeBelief):
     def lent(self, types: TypesElsewhere) -> bool:
         """Whether what is known of types still lies there."""
         return self._labels.elsewhere is types
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy has nothing elsewhere."""
-        self.write_out()
-        return self.__dict__
 
     # -- what is found in the labels -------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from breakeven import theory
 from breakeven.beliefs.belief import Key, Looks, OneByOne, Remembering
+from breakeven.beliefs.copying import CopiedFromState
 from breakeven.beliefs.types.history import History, Sum, Told, TypeRetreat
 from breakeven.beliefs.types.tallies import Census, Tally, TypeLabels
 from breakeven.beliefs.types.type_names import PLAIN_NAMES, stored_type_name, type_name, type_names
@@ -29,7 +30,7 @@ from breakeven.values import (
 from breakeven.values.explanation import MOST_SIMILAR
 
 
-class TypeBelief:
+class TypeBelief(CopiedFromState):
     """Labels by type: `_labels` has them, `noise_std` and `delta` give the confidence radius."""
 
     listens_to: ClassVar[str] = "type"
@@ -172,10 +173,12 @@ class TypeBelief:
         else:
             self._labels.arrive(self._tally(point))
 
-    def ask(self, key: Key, point: Any, view: Any = None, noise_std: float | None = None) -> None:
+    def ask(
+        self, key: Key, point: Any, view: Any = None, noise_std: float | None = None, age: int = 0
+    ) -> None:
         """Count a label asked for; it narrows the radius at once."""
         tally = None if view is None else view.tally
-        self._labels.ask(key, self._tally(point) if tally is None else tally, self._noise(noise_std))
+        self._labels.ask(key, self._tally(point) if tally is None else tally, self._noise(noise_std), age)
         self._note_spread()
 
     def tell(self, key: Key, point: Any, y: float, noise_std: float | None = None) -> Prediction:

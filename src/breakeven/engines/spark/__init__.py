@@ -1,7 +1,7 @@
 """Decisions on Spark: Structured Streaming with a state for every group of keys, and the same on a table.
 
 The only room that knows pyspark, which comes with the extra `spark` and is loaded when it is needed.
-Reading order: spark_rows, spark_decisions, checkpoints.
+Reading order: workers, spark_rows, spark_decisions, checkpoints.
 """
 
 from breakeven.engines.spark.checkpoints import export_learners, import_learners

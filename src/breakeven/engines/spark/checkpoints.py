@@ -8,15 +8,18 @@ from breakeven.engines.frames import carried_in, carried_out, faults_of, setup_i
 from breakeven.engines.group import open_group
 from breakeven.engines.group_state import GroupSetup, unsealed
 from breakeven.engines.spark.spark_rows import KEY_EACH
+from breakeven.engines.spark.worker_python import check_workers
 from breakeven.errors import InvalidInput, SnapshotError, expect
 from breakeven.rules import Rule
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
+    from pyspark.errors import AnalysisException
     from pyspark.sql import DataFrame, SparkSession
 
 STATE_SCHEMA = "state binary, groups int"
 OPERATOR = "applyInPandasWithState"
+EMPTY_AT_START = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 
 
 def export_learners(
@@ -36,6 +39,7 @@ def export_learners(
     kind = next((one for one in all_kinds if one is not None), None)
     if kind is None:
         raise InvalidInput(f"checkpoint: expected one with learners, got {checkpoint!r}, which has none")
+    check_workers(spark)
 
     def step(frames: Iterator["Frame"]) -> Iterator["Frame"]:
         for frame in frames:
@@ -62,6 +66,7 @@ def import_learners(
     for name in ("key", "blob", "beside"):
         if name not in columns:
             expect.refuse("folder", "one that export_learners was written to, with key, blob, beside", folder)
+    check_workers(spark)
 
     def step(frames: Iterator["Frame"]) -> Iterator["Frame"]:
         import pandas as pd
@@ -82,9 +87,18 @@ def _keys_are(state: bytes, setup: GroupSetup) -> str | None:
 # -- checkpoints ---------------------------------------------------------------------------------------------
 
 
+def allow_begun_checkpoint(spark: "SparkSession") -> None:
+    """Let a query go on that was killed while the offsets of its first batch were written.
+
+    Spark 4.3 refuses what such a kill leaves behind, though nothing was decided; a setting of yours stays.
+    """
+    if spark.conf.get(EMPTY_AT_START, None) is None:
+        spark.conf.set(EMPTY_AT_START, "false")
+
+
 def check_checkpoint(spark: "SparkSession", checkpoint: str, setup: GroupSetup, groups: int) -> None:
     """Refuse a checkpoint that was begun with another configuration or number of groups; one may be new."""
-    if not _exists(spark, f"{checkpoint}/commits"):
+    if not _has_whole_batch(spark, checkpoint):
         return
     first = _states(spark, checkpoint).first()
     if first is not None:
@@ -107,7 +121,7 @@ def _states(spark: "SparkSession", checkpoint: str) -> "DataFrame":
     from pyspark.errors import AnalysisException
 
     missing = f"checkpoint: expected that of a query that decides, with a whole batch, got {checkpoint!r}"
-    if not _exists(spark, f"{checkpoint}/commits"):
+    if not _has_whole_batch(spark, checkpoint):
         raise InvalidInput(missing)
     operators = spark.read.format("state-metadata").load(checkpoint)
     ours = operators.where(operators.operatorName == OPERATOR).select("operatorId").first()
@@ -120,20 +134,29 @@ def _states(spark: "SparkSession", checkpoint: str) -> "DataFrame":
         raise InvalidInput(missing) from error
 
 
+def _has_whole_batch(spark: "SparkSession", checkpoint: str) -> bool:
+    """Whether a batch was committed. The folder of commits is there as soon as a query starts, and empty."""
+    from pyspark.errors import AnalysisException
+
+    commits = spark.read.format("binaryFile").option("pathGlobFilter", "[0-9]*")
+    try:
+        return commits.load(f"{checkpoint}/commits").select("path").first() is not None
+    except AnalysisException as error:
+        if _is_not_there(error):
+            return False
+        raise
+
+
 def _folder(spark: "SparkSession", folder: str) -> "DataFrame":
-    if not _exists(spark, folder):
-        expect.refuse("folder", "one that export_learners was written to", folder)
-    return spark.read.parquet(folder)
-
-
-def _exists(spark: "SparkSession", path: str) -> bool:
-    """Whether there is such a folder, wherever Spark keeps its files."""
     from pyspark.errors import AnalysisException
 
     try:
-        spark.read.text(path)
+        return spark.read.parquet(folder)
     except AnalysisException as error:
-        if error.getCondition() == "PATH_NOT_FOUND":
-            return False
+        if _is_not_there(error):
+            expect.refuse("folder", "one that export_learners was written to", folder)
         raise
-    return True
+
+
+def _is_not_there(error: "AnalysisException") -> bool:
+    return bool(error.getCondition() == "PATH_NOT_FOUND")

@@ -13,8 +13,14 @@ from breakeven.beliefs import Belief
 from breakeven.engines.answered import FoldCounts
 from breakeven.engines.frames import predictions_out, restored
 from breakeven.engines.group_state import EARLY_WINDOW, TOLD_WINDOW, GroupSetup
-from breakeven.engines.spark.checkpoints import STATE_SCHEMA, check_checkpoint, check_groups
+from breakeven.engines.spark.checkpoints import (
+    STATE_SCHEMA,
+    allow_begun_checkpoint,
+    check_checkpoint,
+    check_groups,
+)
 from breakeven.engines.spark.spark_rows import GroupedRows, Named, check_streams, grouped_rows
+from breakeven.engines.spark.worker_python import check_workers
 from breakeven.errors import expect
 from breakeven.learner import Learner
 from breakeven.rules import Rule
@@ -40,9 +46,11 @@ class Asked(NamedTuple):
     checkpoint: str | None
 
     def plan(self, *, stream: bool) -> GroupedRows:
-        """All rows in one frame; all are of streams, or all of tables."""
+        """All rows in one frame; all are of streams, or all of tables. The workers must be able to decide."""
         check_streams(stream, arrivals=self.arrivals, labels=self.labels, learners=self.learners)
-        return grouped_rows(self.setup, self.named, self.groups, self.arrivals, self.labels, self.learners)
+        rows = grouped_rows(self.setup, self.named, self.groups, self.arrivals, self.labels, self.learners)
+        check_workers(self.arrivals.sparkSession)
+        return rows
 
 
 def _asked(
@@ -96,9 +104,10 @@ def decide_stream(asked: Asked) -> "DataFrame":
     fixed for a checkpoint; so is `config`. Where you say which `checkpoint` it will be, both are checked
     against it before anything starts.
     """
-    plan = asked.plan(stream=True)
+    plan, spark = asked.plan(stream=True), asked.arrivals.sparkSession
+    allow_begun_checkpoint(spark)
     if asked.checkpoint is not None:
-        check_checkpoint(asked.arrivals.sparkSession, asked.checkpoint, asked.setup, plan.groups)
+        check_checkpoint(spark, asked.checkpoint, asked.setup, plan.groups)
     fold, number = plan.fold, plan.groups
 
     def step(_: Any, frames: Iterator["Frame"], state: "GroupState") -> Iterator["Frame"]:
@@ -142,7 +151,11 @@ def predictor(
     own_rules, own_beliefs = tuple(rules), tuple(beliefs)
     Learner.restore(blob, own_rules, own_beliefs)
     import pandas as pd
+    from pyspark.sql import SparkSession
     from pyspark.sql.pandas.functions import pandas_udf
+
+    if (session := SparkSession.getActiveSession()) is not None:
+        check_workers(session)
 
     def predict(*columns: pd.Series) -> pd.DataFrame:
         return predictions_out(restored(blob, own_rules, own_beliefs), columns)

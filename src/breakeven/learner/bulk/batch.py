@@ -15,6 +15,7 @@ from breakeven.learner.book import NewIds, PassedBatch
 from breakeven.learner.bulk.arrays import Answers, Before, Points
 from breakeven.learner.bulk.arrived_rows import ArrivedRows, AwaitedColumns, AwaitedLabelsFound
 from breakeven.learner.bulk.stream import RestingArrays, awake
+from breakeven.learner.soundness import check_columns
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Value
 from breakeven.values import CompiledDecisions, PredictionsOfTypes, Reasons, Told
@@ -75,11 +76,14 @@ def tell_many(
     run = awake(state, found.points, deciding=False)
     means, stds, told, first = np.empty(len(y)), np.empty(len(y)), 0, state.number + 1
     for done in run.tell(y, means, stds):
+        check_columns(means[told:done])
         found.tell(state.book, slice(told, done), y[told:done])
         state.number += done - told
-        told, state.phase = done, WHOLE
-        fit()
-        state.phase = CHANGING
+        told = done
+        if not state.listeners:  # who would have to hear of the labels before a fit
+            state.phase = WHOLE
+            fit()
+            state.phase = CHANGING
     state.resting = RestingArrays(run, state.number)
     if state.listeners:
         numbers = range(first, state.number + 1)

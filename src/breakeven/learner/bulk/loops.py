@@ -9,7 +9,7 @@ Labels are summed as `ExactSum` does it: the nearest float, then the nearest to 
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
-from math import inf, log, nan, sqrt
+from math import inf, isnan, log, nan, sqrt
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -154,7 +154,7 @@ def add(parts: Array, k: int, y: float, space: Array) -> bool:
 
 @compiled
 def add_to_many(parts: Array, k: int, y: float, space: Array) -> bool:
-    """The same where two parts are not enough."""
+    """The same where two parts are not enough. A sum that is no number stays NaN, which no parts can mend."""
     rest, found = space[0], space[1]
     size = _grow(rest, 0, y)
     for part in parts[k]:
@@ -162,6 +162,9 @@ def add_to_many(parts: Array, k: int, y: float, space: Array) -> bool:
     count = 0
     part = _nearest(rest, size)
     while part != 0.0:
+        if isnan(part):
+            found[0], count = part, 1
+            break
         if count == parts.shape[1]:
             return False
         found[count] = part

@@ -36,6 +36,7 @@ from breakeven.learner.bulk.arrays import (
 )
 from breakeven.learner.bulk.arrived_rows import ArrivedRows, own_points
 from breakeven.learner.bulk.judges import COMPILED_RULES, KnownTypes, Met, judge_for, prior_terms, rates_agree
+from breakeven.learner.soundness import check_columns
 from breakeven.learner.state import CHANGING, WHOLE, State
 from breakeven.rules import Value
 from breakeven.values import EVEN, CompiledDecisions, DecisionColumns, Reasons
@@ -175,10 +176,7 @@ def replay(
 
 
 class RestingArrays:
-    """The arrays behind a batch: the next one goes on with them if only labels changed in between.
-
-    The copy of a learner has none.
-    """
+    """The arrays behind a batch: the next one goes on with them if only labels changed in between."""
 
     def __init__(self, run: "RunningStream | None" = None, number: int = 0) -> None:
         self._run, self._number = run, number
@@ -186,9 +184,6 @@ class RestingArrays:
             run.coding.rest()
         self._changed: dict[Any, None] = {}  # types whose labels have changed since
         self._noted = False
-
-    def __reduce__(self) -> tuple[type["RestingArrays"], tuple[()]]:
-        return RestingArrays, ()
 
     def note(self, types: Iterable[Any], number: int) -> None:
         """The event with this number changed the labels of these types, or what is believed of all."""
@@ -351,6 +346,8 @@ class RunningStream:
             done, why = self._decide(start, told and told.part(rest), *room)
             start += done
             self._provide(why, start)
+        worth = () if before is None or not self.judge.values_labels else (before.worth,)
+        check_columns(self.types.mean, out.uncertainty, *worth)
         return self._labels - labels
 
     def _decide(

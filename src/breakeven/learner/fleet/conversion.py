@@ -12,6 +12,7 @@ import numpy as np
 from breakeven.beliefs import TypeMeans
 from breakeven.errors import InvalidInput, expect
 from breakeven.learner.book import Book, Entry
+from breakeven.learner.bulk.arrays import Counts
 from breakeven.learner.fleet.fleet_state import FleetState
 from breakeven.learner.fleet.passing import CHARGED, NOT_WITHDRAWN, PAID
 from breakeven.learner.fleet.vocabulary import ValueKind
@@ -93,19 +94,25 @@ def put_learner(fleet: FleetState, key: Any, learner: Learner, ids: ValueKind) -
     codes = fleet.keys.checked([key]), fleet.ids.checked([_id(fleet, one.id, ids) for one in entries])
     names = [type for type, *_ in content["belief"]["types"]]
     types = fleet.types.checked(names)
-    row = int(fleet.members_of(fleet.keys.codes(codes[0]))[0])
-    if fleet.members["rounds"][row]:
+    if fleet.find(key) is not None:
         raise InvalidInput(f"key: expected one without arrivals, got {expect.shown(key)}, which has some")
-    id_codes = fleet.ids.codes(codes[1])
-    _put_member(fleet, row, learner, content)
-    _put_types(fleet, row, types, content["belief"]["types"])
-    place = dict(zip(names, range(len(names)), strict=True))
-    cells = np.flatnonzero(fleet.cells["key"] == row)
+    with fleet.changing():
+        row = int(fleet.members_of(fleet.keys.codes(codes[0]))[0])
+        id_codes = fleet.ids.codes(codes[1])
+        _put_member(fleet, row, learner, content)
+        _put_types(fleet, row, types, content["belief"]["types"])
+        place = dict(zip(names, range(len(names)), strict=True))
+        own = np.array([place[one.x] for one in entries], dtype=np.int64)
+        _put_labels(fleet, row, entries, id_codes, np.flatnonzero(fleet.cells["key"] == row)[own])
+        fleet.recount()
+
+
+def _put_labels(fleet: FleetState, row: int, entries: list[Entry], ids: Counts, cells: Counts) -> None:
     fleet.labels.admit(
         {
             "key": np.full(len(entries), row),
-            "id": id_codes,
-            "cell": cells[[place[one.x] for one in entries]] if entries else np.empty(0, dtype=np.int64),
+            "id": ids,
+            "cell": cells,
             "round": np.array([one.round for one in entries], dtype=np.int64),
             "number": np.array([one.key for one in entries], dtype=np.int64),
             "given": np.array([nan if one.given is None else one.given for one in entries], dtype=float),
@@ -120,7 +127,6 @@ def put_learner(fleet: FleetState, key: Any, learner: Learner, ids: ValueKind) -
         },
         sum(one.y is None and one.withdrawn is None for one in entries),
     )
-    fleet.recount()
 
 
 def _checked(fleet: FleetState, key: Any, learner: Learner) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from breakeven.learner.fleet.passing import (
 )
 from breakeven.learner.fleet.vocabulary import CheckedValues, ValueKind
 from breakeven.learner.learner import Learner
+from breakeven.learner.soundness import check_columns
 from breakeven.rules import Value
 from breakeven.values import EVEN, DecisionColumns, Reasons
 
@@ -113,6 +114,9 @@ class Fleet:
     Keys, types and ids are integers or texts. `told_window` labels that were told or withdrawn are
     remembered, of all keys together, so that a label that comes twice is known as such; `early_window` labels
     are kept whose arrival has not come yet. An arrival that was not asked about is not remembered.
+
+    After a call that was cut off, by an interrupt or a lack of memory, every further one raises
+    `TornLearner`: load the fleet from its last `dump`.
 
     >>> from breakeven import Fleet, algorithm1
     >>> fleet = Fleet(algorithm1(label_cost=2.0, noise_std=0.5))
@@ -201,12 +205,13 @@ class Fleet:
         for name, values in zip(("xs", "ids"), given[1:], strict=True):
             _same_length(name, len(values), count)
         money = None if costs is None else self._checked_costs(costs, count)
-        state.labels.forget_ids(state.ids)
-        key = state.members_of(state.keys.codes(given[0]))
-        types, codes = state.types.codes(given[1]), state.ids.passing_codes(given[2])
-        found, numbers = state.labels.find(key, codes), numbers_in(given[2])
-        rows = Incoming(key, types, codes, found, numbers, np.arange(count), money)
-        return self._decide(rows, given[2])
+        with state.changing():
+            state.labels.forget_ids(state.ids)
+            key = state.members_of(state.keys.codes(given[0]))
+            types, codes = state.types.codes(given[1]), state.ids.passing_codes(given[2])
+            found, numbers = state.labels.find(key, codes), numbers_in(given[2])
+            rows = Incoming(key, types, codes, found, numbers, np.arange(count), money)
+            return self._decide(rows, given[2])
 
     def _decide(self, rows: Incoming, ids: CheckedValues) -> DecisionColumns:
         """Decide on the rows that are new, in the order of their keys; answer the others again."""
@@ -245,6 +250,7 @@ class Fleet:
         names = [] if chance is None else state.keys.values(members["code"][touched])
         arrivals = Arrivals(touched, starts, cells, rounds, prices)
         reasons = self._judging.decide(arrivals, list(map(state.name_of, names)), out, before)
+        check_columns(before.prediction, out.uncertainty)
         wanted = np.flatnonzero(out.wants_label)
         state.ids.keep(rows.ids, ids, wanted, rows.row)
         numbers = rounds + events_besides
@@ -325,9 +331,10 @@ class Fleet:
         values = expect.vector("ys", ys)
         for name, column in (("ids", given[1]), ("ys", values)):
             _same_length(name, len(column), len(given[0]))
-        state.labels.forget_ids(state.ids)
-        key = state.members_of(state.keys.codes(given[0]))
-        return self._tell(key, state.ids.codes(given[1]), values)
+        with state.changing():
+            state.labels.forget_ids(state.ids)
+            key = state.members_of(state.keys.codes(given[0]))
+            return self._tell(key, state.ids.codes(given[1]), values)
 
     def _tell(self, key: Counts, ids: Counts, ys: Array) -> LabelCounts:
         counts, done = np.zeros(5, dtype=np.int64), 0
@@ -351,8 +358,13 @@ class Fleet:
         state, charged = self.state, expect.truth("charged", charged)
         given = state.keys.checked(keys), state.ids.checked(ids)
         _same_length("ids", len(given[1]), len(given[0]))
-        key = state.members_of(state.keys.codes(given[0]))
-        rows, labels = state.labels.find(key, state.ids.passing_codes(given[1])), state.labels.columns
+        with state.changing():
+            key = state.members_of(state.keys.codes(given[0]))
+            return self._withdraw_rows(key, state.ids.passing_codes(given[1]), charged)
+
+    def _withdraw_rows(self, key: Counts, ids: Counts, charged: bool) -> WithdrawnCounts:
+        state = self.state
+        rows, labels = state.labels.find(key, ids), state.labels.columns
         early = state.labels.early(rows)
         ahead, again = np.unique(rows[early]), 0
         state.labels.drop(ahead)
@@ -402,6 +414,7 @@ class Fleet:
 
         A fleet keeps no answers: decisions of labels awaited have NaN in place of what was answered.
         """
+        self.state.check_whole()
         return learner_of(self.state, key)
 
     def put(self, key: Any, learner: Learner, ids: ValueKind = "texts") -> None:
@@ -410,11 +423,17 @@ class Fleet:
         Arrivals that it remembers and did not ask about are forgotten. `ids` says what ids will be,
         "integers" or "texts", if the fleet has none yet: those of a learner are text in any case.
         """
+        self.state.check_whole()
         put_learner(self.state, key, learner, expect.one_of("ids", ids, ("integers", "texts")))
 
     def dump(self) -> bytes:
         """Everything, as bytes that `load` reads: the next decisions are the same to the bit."""
+        self.state.check_whole()
         return dump(self.state)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled by what `dump` gives, so that no array is shared or laid out otherwise."""
+        return type(self).load, (self.dump(),)
 
     @classmethod
     def load(cls, blob: bytes, *, told_window: int | None = None, early_window: int | None = None) -> "Fleet":

@@ -3,6 +3,8 @@
 What a key learns across its types is what a learner of its own would, from the same numbers.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from breakeven.beliefs import TypeMeans
 from breakeven.beliefs.belief import ENOUGH_TO_FIT, REFIT_GROWTH
 from breakeven.beliefs.types.across_types import AcrossTypes
 from breakeven.beliefs.types.weighing import noise_weight
-from breakeven.errors import UnknownId, expect
+from breakeven.errors import TornLearner, UnknownId, expect
 from breakeven.learner.bulk.arrays import Counts, TypeArrays
 from breakeven.learner.bulk.judges import Met
 from breakeven.learner.bulk.worth_loop import ARRIVALS, ASKED, OVERLOOKED, TOLD, TYPES
@@ -63,6 +65,23 @@ class FleetState:
         self.labels = LabelsById(told_window, early_window)
         self.spend, self.sums = ExactSums(self.members, "spend"), ExactSums(self.cells, "parts")
         self.priors = LearntPriors(belief, self.members, self.cells)
+        self.torn = False
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """A change of the columns; one that is cut off leaves the fleet torn."""
+        self.check_whole()
+        self.torn = True
+        yield
+        self.torn = False
+
+    def check_whole(self) -> None:
+        """Raise if a change was cut off."""
+        if self.torn:
+            raise TornLearner(
+                "fleet: expected a whole one, got a torn one: a call was cut off in the middle of a change; "
+                "load it from its last dump, and repeat the calls after that"
+            )
 
     def name_of(self, key: Any) -> str:
         """The name of a key's stream: the key as text."""
@@ -70,13 +89,17 @@ class FleetState:
 
     def row_of(self, key: Any) -> int:
         """Where a key that had arrivals stands in the columns."""
-        code = self.keys.known_code(key)
-        row = -1
-        if code is not None and len(self.members):
-            row = int(self.members.find(np.zeros(1, dtype=np.int64), np.array([code]))[0])
-        if row < 0 or not self.members["rounds"][row]:
+        if (row := self.find(key)) is None:
             raise UnknownId(f"key: expected one that had an arrival, got {expect.shown(key)}")
         return row
+
+    def find(self, key: Any) -> int | None:
+        """The same; None for a key that had none."""
+        code = self.keys.known_code(key)
+        if code is None or not len(self.members):
+            return None
+        row = int(self.members.find(np.zeros(1, dtype=np.int64), np.array([code]))[0])
+        return row if row >= 0 and self.members["rounds"][row] else None
 
     def members_of(self, codes: Counts) -> Counts:
         """The rows of these keys; new ones begin as the configuration says."""

@@ -12,8 +12,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from breakeven.errors import expect
-from breakeven.errors.serving import NotAllowed, TooMany
+from breakeven.errors import BreakevenError, expect
+from breakeven.errors.serving import NotAllowed, ServiceError, TooMany
 
 CallerRole = Literal["send", "label", "watch", "administer"]
 ROLES: tuple[CallerRole, ...] = ("send", "label", "watch", "administer")
@@ -47,6 +47,16 @@ class Caller(Struct, frozen=True):
             raise NotAllowed(f"token: expected one for the stream {stream!r}, got one for others")
         if stream is None and roles == ("administer",) and self.streams is not None:
             raise NotAllowed("token: expected one for all streams, got one for some")
+
+    def may_read(self, error: BreakevenError, stream: str | None) -> BreakevenError:
+        """An error as it is told to them: why a stream cannot be used is for those who administer it."""
+        if not isinstance(error, ServiceError) or error.why is None:
+            return error
+        if "administer" not in self.roles or (stream is not None and not self.sees(stream)):
+            return error
+        whole = type(error)(f"{error} ({type(error.why).__name__}: {error.why})")
+        whole.retry_after = error.retry_after
+        return whole
 
 
 ANYBODY = Caller("anybody", frozenset())

@@ -8,20 +8,28 @@ its headers. While there is no token, everybody on this machine is trusted; a na
 is refused then, as a page elsewhere could have it point here.
 """
 
-import asyncio
+import logging
+import re
 from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from starlette.types import Scope
 
-from breakeven.errors import InvalidInput, expect
+from breakeven.errors import BreakevenError, InvalidInput, expect
 from breakeven.errors.serving import NotAllowed, NotIdentified
 from breakeven.service.access.callers import LOCAL, Caller
 from breakeven.service.access.tokens import AskStore, Hearsay, Sessions, Tokens, session_cookie
 from breakeven.service.clock import Clock
+from breakeven.service.waiting import ask_store
 from breakeven.store import Store
 
+logger = logging.getLogger(__name__)
+
+TOKEN_ID = re.compile(r"be_([0-9a-f]{12})_")
+MOST_NAME_BYTES = 4 * expect.LONGEST_NAME + 1  # one more than the longest that can be known
+SHOWN_OF_ADDRESS = 100  # letters
 HEADER_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
@@ -89,7 +97,7 @@ class People:
 
     def caller(self, name: bytes, *, ask: bool = True) -> Caller:
         """The person of this name; raises `NotIdentified` where nobody said what they may do."""
-        return self._known.of(name, ask=ask)
+        return self._known.of(name.strip()[:MOST_NAME_BYTES], ask=ask)
 
     def forget(self) -> None:
         """A person was changed: ask the store again."""
@@ -131,14 +139,14 @@ class Entrance:
         try:
             return self.caller(method, headers, ask=False)
         except AskStore:
-            return await asyncio.to_thread(self.caller, method, headers)
+            return await ask_store(self.caller, method, headers)
 
     async def token_needed(self) -> bool:
         """Whether a token must be shown."""
         try:
             return self.tokens.needed(ask=False)
         except AskStore:
-            return await asyncio.to_thread(self.tokens.needed)
+            return await ask_store(self.tokens.needed)
 
     def caller(self, method: str, headers: CallHeaders, *, ask: bool = True) -> Caller:
         """The same, by asking the store; without `ask` by what it said of late, or `AskStore`."""
@@ -164,11 +172,45 @@ class Entrance:
                 check_own_page(headers, said=False)
         return caller
 
+    def address(self, scope: Scope) -> str:
+        """Where a call comes from: the trusted proxy says so, or else it is the peer."""
+        peer: str = (scope.get("client") or ("somebody",))[0]
+        said = _forwarded_for(scope)
+        believed = said and self.proxy is not None and _plain_address(peer) in self.proxy.peers
+        return said if believed else peer
+
+    def shown_address(self, scope: Scope) -> str:
+        """The same for the log, with what a peer says that is not believed."""
+        address, said = self.address(scope), _forwarded_for(scope)
+        return f"{address} (which says for {said!r})" if said and said != address else address
+
+    def note_refused(self, scope: Scope, error: BreakevenError, shown: str = "") -> None:
+        """Write to the log that somebody was not let in, who did not come with empty hands.
+
+        `shown` is a token as it came; of one that can be a token of ours its id is written, never its secret.
+        """
+        headers = dict(scope["headers"])
+        shown = shown or headers.get(b"authorization", b"").decode("latin-1")
+        if (
+            shown
+            or isinstance(error, NotAllowed)
+            or (self.proxy is not None and self.proxy.header in headers)
+        ):
+            id = TOKEN_ID.search(shown)
+            which = "" if id is None else f", token {id[1]}"
+            logger.warning("refused, from %s%s: %s", self.shown_address(scope), which, error)
+
     def forget(self) -> None:
         """A token was changed: ask the store again."""
         self.tokens.forget()
         self.sessions.forget()
         self.people.forget()
+
+
+def _forwarded_for(scope: Scope) -> str:
+    """The address that the nearest proxy added to a call; empty if none did."""
+    said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    return said[-1].decode("latin-1").split(",")[-1].strip()[-SHOWN_OF_ADDRESS:] if said else ""
 
 
 def check_own_page(headers: CallHeaders, *, said: bool) -> None:
@@ -197,9 +239,12 @@ def _place_of(origin: bytes) -> bytes | None:
 
 
 def check_local_name(headers: CallHeaders) -> None:
-    """Raise where this machine is called by a name that only somebody else's name server can have given."""
+    """Raise where this machine is called by another name than its own, which any name server can give it.
+
+    No browser leaves the name out, so a call without one comes from no page.
+    """
     name = host_name(headers)
-    if "." in name and not is_local(name):
+    if b"host" in headers and not is_local(name):
         raise NotAllowed(
             f"Host: expected localhost or 127.0.0.1 while there is no token, got {name!r}; "
             "make a token with `breakeven token add`"

@@ -1,7 +1,7 @@
 """Arrivals: decided on, one or many at once, all or none; predicted without being counted; looked up."""
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -11,8 +11,10 @@ from breakeven.folding import event_of
 from breakeven.learner import Learner
 from breakeven.rows import Columns
 from breakeven.service.calls import JSON_WRITER, Call
+from breakeven.service.edge_limits import LONGEST_TYPE
 from breakeven.service.folded import Folded
-from breakeven.service.live_stream import LiveStream
+from breakeven.service.live_stream import LiveStream, Question
+from breakeven.service.waiting import ask_store
 from breakeven.store import LogEntry
 from breakeven.store.export import time_of
 from breakeven.values import Arrived, Decision, Prediction
@@ -34,17 +36,43 @@ async def arrive(call: Call) -> bytes:
     live, body = call.live, call.body
     if type(body) is Arrival:
         answer, _ = await live.change(
-            call.by, "decide", lambda now: JSON_WRITER.encode(answer_one(live, now, body))
+            call.by,
+            "decide",
+            lambda now: JSON_WRITER.encode(answer_one(live, now, body)),
+            ask=lambda now: past_arrival(live, now, body.id),
         )
         return answer
     if len(body) > MOST_ARRIVALS:
         raise _too_many("arrivals", len(body))
     if not body:
         return b"[]"
+    ids = [one.id for one in body if one.id is not None]
     answer, _ = await live.change(
-        call.by, "decide_many", lambda now: JSON_WRITER.encode(answer_many(live, now, body)), len(body)
+        call.by,
+        "decide_many",
+        lambda now: JSON_WRITER.encode(answer_many(live, now, body)),
+        len(body),
+        ask=lambda now: past_arrivals(live, now, ids),
     )
     return answer
+
+
+def past_arrival(live: LiveStream, now: Folded, id: str | None) -> Question | None:
+    """What to ask the store: for the arrival with an id, if only it can know whether that came before."""
+    if id is None or id not in live.seen or now.learner.state.book.find(id) is not None:
+        return None
+    return partial(_found, live, [id])
+
+
+def past_arrivals(live: LiveStream, now: Folded, ids: list[str]) -> Question | None:
+    """The same, for many ids."""
+    find = now.learner.state.book.find
+    old = [id for id in live.seen.among(ids) if find(id) is None] if ids else []
+    return partial(_found, live, old) if old else None
+
+
+def _found(live: LiveStream, ids: list[str]) -> list[LogEntry]:
+    return list(live.store.find_many(live.number, ids).values())
 
 
 def answer_one(live: LiveStream, now: Folded, arrival: Arrival) -> DecisionAnswer:
@@ -71,8 +99,7 @@ def decide_one(live: LiveStream, now: Folded, arrival: Arrival) -> tuple[Decisio
     point, cost = point_of(now.columns, arrival)
     id = arrival.id
     if id is None or learner.state.book.find(id) is None:
-        entry = live.store.find(live.number, id) if id is not None and id in live.seen else None
-        if entry is not None:
+        for entry in now.found:
             return again(learner, entry, point, cost, arrival.force), entry.seq
         if id is not None:
             live.check_new(id)
@@ -91,8 +118,7 @@ def decide_many(live: LiveStream, now: Folded, arrivals: list[Arrival]) -> list[
     if not ids:
         now.check_room(live.name, len(points))
         return [(one, None) for one in learner.decide_many(points, costs=costs)]
-    old = [id for id in live.seen.among(ids) if find(id) is None]
-    past = live.store.find_many(live.number, old) if old else {}
+    past = {one.id: one for one in now.found if one.id is not None}
     live.check_new(*ids)
     if past:
         every_cost = costs or [None] * len(ids)
@@ -142,7 +168,7 @@ def _points_of(columns: Columns | None, arrivals: list[Arrival]) -> tuple[list[A
 def point_of(columns: Columns | None, arrival: Arrival) -> GivenPoint:
     """The point of an arrival, and the cost that came with it."""
     if columns is None and type(arrival.row) is not dict:
-        return arrival.row, arrival.cost
+        return checked_type(arrival.row), arrival.cost
     point, cost = point_at(columns, arrival.row), arrival.cost
     if cost is None and columns is not None and isinstance(arrival.row, dict):
         cost = columns.cost(arrival.row)
@@ -154,10 +180,18 @@ def point_at(columns: Columns | None, row: Any) -> Any:
     if columns is None:
         if isinstance(row, dict):
             expect.refuse("row", "a type or numbers, as this stream has no columns", row)
-        return row
+        return checked_type(row)
     if not isinstance(row, dict):
         expect.refuse("row", "values by the names of columns", row)
-    return columns.point(row)
+    return checked_type(columns.point(row))
+
+
+def checked_type(point: Any) -> Any:
+    """A point, unless it is a type with a longer name than is kept."""
+    if type(point) is str and len(point) > LONGEST_TYPE:
+        words = f"a type of at most {LONGEST_TYPE:,} characters"
+        expect.refuse("row", words, f"{len(point):,} of them", described=True)
+    return point
 
 
 def again(learner: Learner, entry: LogEntry, point: Any, cost: Any, force: bool | None) -> Decision:
@@ -238,7 +272,7 @@ async def arrival(call: Call) -> ArrivalAnswer:
     (standing, columns), as_of = await live.look(
         "standing", lambda now: (standing_of(now.learner, id), now.columns)
     )
-    entry, about = await asyncio.to_thread(_in_store, live, id)
+    entry, about = await ask_store(_in_store, live, id)
     event = None if entry is None else event_of(entry)
     if entry is None or not isinstance(event, Arrived):
         raise UnknownId(f"id: expected one that has arrived in {live.name!r}, got {id!r}")

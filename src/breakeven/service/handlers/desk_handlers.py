@@ -4,8 +4,8 @@ Until a label is told, whoever labels does not see what was predicted, why the l
 is worth, unless the stream says so: whoever sees it labels towards it.
 """
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -19,11 +19,12 @@ from breakeven.service.calls import Call
 from breakeven.service.desk import Lease, Nothing, OpenRequest, cursor_of
 from breakeven.service.folded import SKIPPED, Folded
 from breakeven.service.handlers.arrival_handlers import prediction_answer, row_of, standing_of
-from breakeven.service.live_stream import LiveStream
+from breakeven.service.live_stream import Ask, LiveStream
+from breakeven.service.waiting import ask_store
 from breakeven.store import LogEntry
 from breakeven.store.export import time_of
 from breakeven.store.port import Appended
-from breakeven.values import Decision, Prediction
+from breakeven.values import Decision, Prediction, Withdrawn
 from breakeven.wire.requests import (
     LabelAnswer,
     LabelCall,
@@ -265,13 +266,13 @@ def _who_told(told: LogEntry | None, error: ConflictingLabel) -> ConflictingLabe
 
 
 def _check_own_label(call: Call, now: Folded, verb: str) -> None:
-    """In a turn with all on disk: raise where a label stands that the caller may not change."""
+    """In a turn that asked for the label: raise where one stands that the caller may not change."""
     if call.caller.may("administer"):
         return
     known = now.learner.state.book.find(call.id)
     if known is None or known.y is None:
         return  # which the learner takes, or refuses in its own words
-    told = told_in_store(call.live, call.id)
+    told = _last_told(now.found)
     by = "a history" if told is None else told.by
     if by != call.by:
         raise NotAllowed(f"{verb}: expected a label that you told, got {call.id!r}, told by {by}")
@@ -279,13 +280,19 @@ def _check_own_label(call: Call, now: Folded, verb: str) -> None:
 
 async def last_told(live: LiveStream, id: str) -> LogEntry | None:
     """The entry with the label of an id as it stands."""
-    return await asyncio.to_thread(told_in_store, live, id)
+    return _last_told(await ask_store(live.store.about, live.number, id))
 
 
-def told_in_store(live: LiveStream, id: str) -> LogEntry | None:
-    """The same, for who may wait for the store."""
-    told = [one for one in live.store.about(live.number, id) if one.kind in ("Told", "Corrected")]
+def _last_told(about: Sequence[LogEntry]) -> LogEntry | None:
+    told = [one for one in about if one.kind in ("Told", "Corrected")]
     return told[-1] if told else None
+
+
+def _who_told_it(call: Call) -> Ask | None:
+    """What to ask the store before a label is changed: who told it; who administers may change any."""
+    if call.caller.may("administer"):
+        return None
+    return lambda _: partial(call.live.store.about, call.live.number, call.id)
 
 
 async def correct(call: Call) -> LabelAnswer:
@@ -297,7 +304,9 @@ async def correct(call: Call) -> LabelAnswer:
         entry = now.learner.state.book.told(call.id)
         return entry, False, now.learner.predict(entry.x)
 
-    result, entries = await call.live.change(call.by, "correct", work, all_on_disk=True)
+    result, entries = await call.live.change(
+        call.by, "correct", work, ask=_who_told_it(call), all_on_disk=True
+    )
     return label_answer(*result, entries)
 
 
@@ -312,12 +321,17 @@ async def withdraw(call: Call) -> StandingAnswer:
         now.learner.withdraw(call.id, charged=call.body.charged)
         return standing_of(now.learner, call.id)
 
-    standing, entries = await call.live.change(call.by, "withdraw", work, all_on_disk=True)
+    standing, entries = await call.live.change(
+        call.by, "withdraw", work, ask=_who_told_it(call), all_on_disk=True
+    )
     return StandingAnswer(call.id, standing, entries[0].seq if entries else None)
 
 
 async def reopen(call: Call) -> StandingAnswer:
-    """A label was told by mistake: it is awaited again. A labeller may take back their own, for a while."""
+    """A label was told or withdrawn by mistake: it is awaited again.
+
+    A labeller may take back a label of their own for a while, and withdrawals of their own at any time.
+    """
     live = call.live
     check = not call.caller.may("administer")
 
@@ -329,7 +343,9 @@ async def reopen(call: Call) -> StandingAnswer:
         now.learner.reopen(call.id)
         return standing_of(now.learner, call.id), y
 
-    (standing, y), entries = await live.change(call.by, "reopen", work, all_on_disk=True)
+    (standing, y), entries = await live.change(
+        call.by, "reopen", work, ask=_who_told_it(call), all_on_disk=True
+    )
     if entries and standing == "awaited":
         await live.look("lease", lambda now: _hold_again(now, call.id, call.by))
     return StandingAnswer(call.id, standing, entries[0].seq if entries else None, y)
@@ -342,8 +358,15 @@ def _hold_again(now: Folded, id: str, by: str) -> None:
 
 
 def _check_own(live: LiveStream, now: Folded, id: str, by: str) -> None:
-    """In a turn with all on disk: raise unless somebody told this label themselves, and not long ago."""
-    told = told_in_store(live, id)
+    """In a turn that asked for the label: raise unless the caller told it lately, or withdrew it."""
+    known = now.learner.state.book.find(id)
+    if known is not None and known.called_off:
+        gone = [one.by for one in now.found if one.kind == Withdrawn.__name__]
+        if gone[-1:] != [by]:
+            who = gone[-1] if gone else "a history"
+            raise NotAllowed(f"reopen: expected a label that you withdrew, got {id!r}, withdrawn by {who}")
+        return
+    told = _last_told(now.found)
     if told is None:
         return  # which the learner refuses in its own words
     if told.by != by:

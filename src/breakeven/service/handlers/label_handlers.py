@@ -93,7 +93,7 @@ def read_lines(body: Raw, kind: Any, of_csv: Any) -> Any:
             raise WrongMedia(
                 f"body: expected {JSON_MEDIA}, {LINES_MEDIA} or {CSV_MEDIA}, got {body.media or 'nothing'!r}"
             )
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(f"body: expected lines of the right type, got {error}") from error
     if len(lines) > MOST_LINES:
         raise TooLarge(f"body: expected at most {MOST_LINES:,} lines at once, got {len(lines):,}")

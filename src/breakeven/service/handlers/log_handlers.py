@@ -18,6 +18,7 @@ from breakeven.folding import EVENT_KINDS, event_of
 from breakeven.service.access.callers import waited
 from breakeven.service.calls import CSV_MEDIA, FEED_MEDIA, JSON_MEDIA, LINES_MEDIA, Call, Streamed
 from breakeven.service.live_stream import LiveStream
+from breakeven.service.waiting import ask_store
 from breakeven.store import LogEntry
 from breakeven.store.export import EXPORT_COLUMNS, csv_line, csv_row, json_line
 from breakeven.wire.log_pages import MOST_ENTRIES, EntryAnswer, EntryPage, EntryQuery
@@ -32,7 +33,7 @@ async def entries(call: Call) -> EntryPage | Streamed:
     after = expect.whole("after", query.after)
     limit = None if query.limit is None else expect.whole("limit", query.limit, least=1)
     await live.barrier()
-    upto = live.written or live.store.last(live.number)
+    upto = live.written or await ask_store(live.store.last, live.number)
     media = wanted_media(call.accepts) if query.format is None else FORMATS[query.format]
     chosen = _chosen(live, query, after, upto)
     if media != JSON_MEDIA:

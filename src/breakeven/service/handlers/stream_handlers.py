@@ -3,7 +3,6 @@
 And what is said of the whole service: whether it is well, and who changed what somebody may do.
 """
 
-import asyncio
 from contextlib import suppress
 
 from msgspec import UNSET, Struct
@@ -28,6 +27,7 @@ from breakeven.service.setting_up import (
     config_now,
     repriced,
 )
+from breakeven.service.waiting import ask_store
 from breakeven.service.watching import METRICS_MEDIA, alarms_of, metrics_text
 from breakeven.store.export import time_of
 from breakeven.wire.stream_setup import (
@@ -154,7 +154,7 @@ def overview_of(live: LiveStream, now: Folded) -> StreamOverview:
 async def put_stream(call: Call) -> Answer:
     """Make a stream; the same again is harmless."""
     live, new = await call.service.create(call.stream_name, call.body, call.by)
-    config = await asyncio.to_thread(config_now, call.service.store, live.stored)
+    config = await ask_store(config_now, call.service.store, live.stored)
     return Answer(stream_answer(live, config, live.seq), 201 if new else 200)
 
 
@@ -207,16 +207,25 @@ async def erase(call: Call) -> ErasedAnswer:
     live, ids, by = call.live, call.body.ids, call.by
     if not ids:
         expect.refuse("ids", "one at least", "none", described=True)
+    await ask_store(_check_usable, live)
     if live.stored.closed is None:
         earlier, _ = await live.look("earlier", lambda now: now.learner.state.earlier)
         if not earlier:
-            await asyncio.to_thread(_check_known, live, ids)
+            await ask_store(_check_known, live, ids)
 
     def work() -> int:
-        done = erase_ids(live.store, *ids, by=by, stream=live.name, at=live.clock.now())
+        done = erase_ids(live.store, *ids, by=by, stream=live.name, at=live.clock.now(), compact=False)
         return sum(one.entries for one in done)
 
-    return ErasedAnswer(await live.alone(work))
+    entries = await live.alone(work)
+    call.service.compaction.begin_soon()
+    return ErasedAnswer(entries)
+
+
+def _check_usable(live: LiveStream) -> None:
+    """Raise where a table is locked that erasing needs in the end: folding takes long before that."""
+    live.store.erased(live.number)
+    live.store.snapshot_numbers(live.number)
 
 
 def _check_known(live: LiveStream, ids: list[str]) -> None:
@@ -235,7 +244,7 @@ async def trail(call: Call) -> TrailAnswer:
     """Who added and revoked tokens, said what people may do, and ended streams."""
     after = expect.whole("after", call.query.after)
     limit = expect.whole("limit", call.query.limit, least=1, most=MOST_CHANGES)
-    changes = (await asyncio.to_thread(call.service.store.trail))[after:]
+    changes = (await ask_store(call.service.store.trail))[after:]
     lines = [
         TrailLine(one.number, time_of(one.at), one.by, one.verb, one.about, one.detail)
         for one in changes[:limit]
@@ -254,7 +263,8 @@ async def healthz(call: Call) -> Health:
 async def metrics(call: Call) -> Answer:
     """Numbers for Prometheus."""
     seen = [one for one in call.service.streams.values() if call.caller.sees(one.name)]
-    return Answer(await metrics_text(seen, call.service.feeds.count), media=METRICS_MEDIA)
+    text = await metrics_text(seen, call.service.feeds.count, call.service.admission)
+    return Answer(text, media=METRICS_MEDIA)
 
 
 async def readyz(call: Call) -> Answer:
@@ -263,6 +273,11 @@ async def readyz(call: Call) -> Answer:
     with suppress(BreakevenError):  # whoever is not known hears how many there are
         caller = await call.service.entrance.identify("GET", call.headers)
     far = {one.name: one.progress for one in streams if caller.may("watch") and caller.sees(one.name)}
+    why = {
+        one.name: str(one.failure)
+        for one in streams
+        if one.state == "failed" and "administer" in caller.roles and caller.sees(one.name)
+    }
     read = sum(one.state in ("ready", "closed") for one in streams)
-    ready = read == len(streams)
-    return Answer(Readiness(ready, read, len(streams), far), 200 if ready else 503)
+    ready = read == len(streams) and call.service.compaction.since is None
+    return Answer(Readiness(ready, read, len(streams), far, why), 200 if ready else 503)

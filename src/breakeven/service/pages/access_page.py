@@ -1,13 +1,12 @@
 """Access: logging in with a token, and out; tokens that are made and revoked."""
 
-import asyncio
-
 from breakeven.errors import BreakevenError, InvalidInput, expect
 from breakeven.errors.serving import NotIdentified
 from breakeven.service.access import ROLES, new_token
 from breakeven.service.access.entrance import host_name, is_local
 from breakeven.service.access.tokens import session_cookie, set_cookie
 from breakeven.service.pages.rendering import Elsewhere, Page, Visit, flag, number, text
+from breakeven.service.waiting import ask_store
 from breakeven.store import StoredToken
 
 A_DAY = 86_400.0
@@ -29,8 +28,9 @@ async def begin_session(visit: Visit) -> Page | Elsewhere:
     """Take a token, and give a cookie."""
     wanted = visit.form.get("next", "")
     try:
-        secret = await asyncio.to_thread(visit.service.entrance.sessions.begin, visit.form.get("token", ""))
-    except NotIdentified:
+        secret = await ask_store(visit.service.entrance.sessions.begin, visit.form.get("token", ""))
+    except NotIdentified as error:
+        visit.service.entrance.note_refused(visit.scope, error, visit.form.get("token", "") or "nothing")
         values = {"next": wanted, "begun": False, "wrong": True}
         return Page("log_in.html", values, 401)
     to = wanted if own_path(wanted) else BEGUN
@@ -41,7 +41,7 @@ async def end_session(visit: Visit) -> Elsewhere:
     """End the session, here and in the store."""
     secret = session_cookie(visit.headers.get(b"cookie"))
     if secret is not None:
-        await asyncio.to_thread(visit.service.entrance.sessions.end, secret)
+        await ask_store(visit.service.entrance.sessions.end, secret)
     return Elsewhere("/log-in", {"set-cookie": set_cookie("", secure=_secure(visit), seconds=0)})
 
 
@@ -75,7 +75,7 @@ async def tokens(visit: Visit) -> Page:
 
 async def _tokens(visit: Visit, new: str = "", problem: str = "", status: int = 200) -> Page:
     store, names = visit.service.store, list(visit.service.streams)
-    found, trail = await asyncio.to_thread(lambda: (store.tokens(), store.trail()))
+    found, trail = await ask_store(lambda: (store.tokens(), store.trail()))
     values = {
         "tokens": found,
         "new": new,
@@ -100,7 +100,7 @@ async def add_token(visit: Visit) -> Page:
                 "first token: expected one that administers all streams, or nobody could make others"
             )
         word, kept = new_token(text(form, "name"), roles, streams, now, expires)
-        await asyncio.to_thread(_keep, visit, kept)
+        await ask_store(_keep, visit, kept)
     except BreakevenError as error:
         return await _tokens(visit, problem=str(error), status=422)
     visit.service.entrance.forget()
@@ -115,6 +115,6 @@ async def revoke_token(visit: Visit) -> Elsewhere:
     """Say that a token is good no more; sessions and feeds of it end."""
     store, now = visit.service.store, visit.service.clock.now()
     id, by = visit.form.get("id", ""), visit.caller.name
-    await asyncio.to_thread(lambda: store.revoke_token(id, now, by=by))
+    await ask_store(lambda: store.revoke_token(id, now, by=by))
     visit.service.entrance.forget()
     return Elsewhere("/tokens")

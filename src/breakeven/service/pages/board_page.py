@@ -45,6 +45,7 @@ class StreamSeries:
         self._store, self._stream = store, stream
         self.steps: deque[SeriesStep] = deque(maxlen=LAST_ENTRIES)
         self._costs: dict[str, float] = {}  # of the last labels that were asked for
+        self._given_back: dict[str, float] = {}  # of the last that were withdrawn
         self._closed: dict[str, None] = {}  # ids of the last arrivals whose label is not awaited
         self.upto: int | None = None
 
@@ -53,6 +54,7 @@ class StreamSeries:
         if self.upto is None or upto < self.upto:
             self.steps.clear()
             self._costs.clear()
+            self._given_back.clear()
             self._closed.clear()
             self.upto = max(upto - LAST_ENTRIES, 0)
         for entry in self._store.entries(self._stream, self.upto, upto):
@@ -78,12 +80,18 @@ class StreamSeries:
                 at, one.cost, one.cost, 1, True, one.uncertainty, one.threshold, one.worth, one.cost
             )
         if isinstance(event, Told):
+            self._given_back.pop(event.id, None)  # a label that comes late costs nothing
             return SeriesStep(at, 0.0, 0.0, -self._close(event.id))
         if isinstance(event, Reopened):
             self._closed.pop(event.id, None)
-            return SeriesStep(at, 0.0, 0.0, 1)
+            cost = self._given_back.pop(event.id, 0.0)
+            if cost:
+                self._costs[event.id] = cost
+            return SeriesStep(at, cost, 0.0, 1)
         if isinstance(event, Withdrawn):
             cost = 0.0 if event.charged else self._costs.pop(event.id, 0.0)
+            if cost:
+                self._given_back[event.id] = cost
             return SeriesStep(at, -cost, 0.0, -self._close(event.id))
         return None
 

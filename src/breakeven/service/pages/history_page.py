@@ -1,6 +1,5 @@
 """History: every entry of a stream's log, the newest first; and one case with all that came of it."""
 
-import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +14,7 @@ from breakeven.service.handlers.log_handlers import MOST_DIGITS
 from breakeven.service.live_stream import LiveStream
 from breakeven.service.pages.desk_page import facts_of, label_value, unit_of_label
 from breakeven.service.pages.rendering import Elsewhere, Page, Visit, address, shown_amount
+from breakeven.service.waiting import ask_store
 from breakeven.store import LogEntry
 from breakeven.values import AnyEvent, Arrived, Corrected, Fitted, Learnt, Refuted, Told, Withdrawn
 from breakeven.wire.requests import CorrectCall
@@ -40,11 +40,11 @@ async def history(visit: Visit) -> Page | Elsewhere:
     if query.get("id"):
         return Elsewhere(address("streams", live.name, "history", "case", id=query["id"].strip()))
     await live.barrier()
-    last = live.written or live.store.last(live.number)
+    last = live.written or await ask_store(live.store.last, live.number)
     before = _whole(query.get("before"), last + 1)
     chosen = {name: query.get(name, "").strip() for name in ("kind", "by", "from", "to")}
     wanted = _filter(chosen)
-    entries, rest = await asyncio.to_thread(_looked_up, live, min(before, last + 1), wanted)
+    entries, rest = await ask_store(_looked_up, live, min(before, last + 1), wanted)
     unit = unit_of_label(live.ready.config, live.ready.columns)
     values = {
         "lines": [HistoryLineShown(one, words_of(one, unit)) for one in entries],
@@ -159,7 +159,7 @@ async def _case(visit: Visit, id: str, problem: str = "") -> Page:
     except BreakevenError:
         sentences = []
     now = live.ready
-    came = await asyncio.to_thread(live.store.about, live.number, id)
+    came = await ask_store(live.store.about, live.number, id)
     unit = unit_of_label(now.config, now.columns)
     values = {
         "id": id,

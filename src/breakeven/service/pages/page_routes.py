@@ -5,19 +5,19 @@ elsewhere, run as an inline script or be shown in a frame. Whoever is not known 
 refused is a page of its own, in the library's own sentence.
 """
 
-import logging
+import asyncio
 from collections.abc import Awaitable, Callable
-from urllib.parse import parse_qsl
 
 from msgspec import Struct
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from breakeven.errors import BreakevenError
-from breakeven.errors.serving import Malformed, NotAllowed, NotIdentified, ServiceError, WrongMedia
+from breakeven.errors.serving import NotAllowed, NotIdentified, WrongMedia
 from breakeven.service.access.callers import ANYBODY, Caller, CallerRole
 from breakeven.service.access.entrance import check_own_page
-from breakeven.service.app import call_headers, read_all, send_bytes
+from breakeven.service.app import call_headers, fields_of, read_all, retry_headers, send_bytes, told_of
+from breakeven.service.edge_limits import MOST_FORM_BYTES, MOST_HEAD_BYTES, MOST_LOG_IN_BYTES
 from breakeven.service.pages import (
     access_page,
     board_page,
@@ -41,7 +41,6 @@ from breakeven.service.service import Service
 from breakeven.wire.problems import problem_of
 
 PageMaker = Callable[[Visit], Awaitable[Page | Elsewhere]]
-logger = logging.getLogger(__name__)
 
 ONE = "/streams/{stream}"
 ANY_ROLE: tuple[CallerRole, ...] = ("watch", "label", "send")
@@ -104,8 +103,6 @@ PAGE_HEADERS = {
 }
 FOR_EVER = "public, max-age=31536000, immutable"
 FORM_MEDIA = "application/x-www-form-urlencoded"
-MOST_FORM_BYTES = 1 << 20
-MOST_FORM_FIELDS = 500
 
 MadePage = tuple[int, bytes, list[tuple[bytes, bytes]]]
 """A status, the page as bytes, and its headers."""
@@ -129,26 +126,26 @@ class PageEndpoint:
         caller = ANYBODY
         try:
             if self._route.roles:
-                caller = await self._service.entrance.identify(self._route.method, headers)
+                if self._service.compaction.since is not None:
+                    await self._service.compaction.wait()
+                caller = scope["caller"] = await self._service.entrance.identify(self._route.method, headers)
                 caller.check(self._route.roles, stream)
                 self._count(caller.name)
             elif self._route.method != "GET":
                 check_own_page(headers, said=False)
-                self._count(f"somebody at {(scope.get('client') or ('?',))[0]}")
-            query = _fields(scope["query_string"])
+                self._count(f"somebody at {self._service.entrance.address(scope)}")
+            query = fields_of(scope["query_string"], "query")
             form = await self._form(headers, receive)
-            visit = Visit(self._service, caller, scope["path_params"], query, form, headers)
+            visit = Visit(self._service, caller, scope["path_params"], query, form, headers, scope)
             made = await self._made(await self._route.maker(visit), caller, stream)
         except ClientDisconnect:
             return
-        except NotIdentified as error:
-            made = await self._made(self._to_log_in(scope, error), caller, stream)
-        except BreakevenError as error:
-            made = await self._made(refusal(error, part=self._route.part), caller, stream)
-        except Exception:
-            logger.exception("%s %s", self._route.method, self._route.path)
-            wrong = ServiceError("something went wrong in the server; its log says what")
-            made = await self._made(refusal(wrong, part=self._route.part), caller, stream)
+        except Exception as error:
+            told = told_of(error, scope, self._service)
+            answer: Page | Elsewhere = refusal(told, part=self._route.part)
+            if isinstance(told, NotIdentified) and self._route.method == "GET" and not self._route.part:
+                answer = self._to_log_in(scope)
+            made = await self._made(answer, caller, stream)
         await send_bytes(send, *made)
 
     def _count(self, name: str) -> None:
@@ -159,15 +156,16 @@ class PageEndpoint:
     async def _form(self, headers: dict[bytes, bytes], receive: Receive) -> dict[str, str]:
         if self._route.method == "GET":
             return {}
-        content = await read_all(receive, MOST_FORM_BYTES, headers)
+        most = MOST_FORM_BYTES if self._route.roles else MOST_LOG_IN_BYTES
+        content = await read_all(receive, most, headers, self._service.admission)
         media = headers.get(b"content-type", b"").split(b";")[0].strip().lower().decode("latin-1")
         if content and media != FORM_MEDIA:
             raise WrongMedia(f"form: expected {FORM_MEDIA}, got {media!r}")
-        return _fields(content)
+        if len(content) > MOST_HEAD_BYTES:  # a megabyte in percent signs takes a tenth of a second
+            return await asyncio.to_thread(fields_of, content, "form")
+        return fields_of(content, "form")
 
-    def _to_log_in(self, scope: Scope, error: NotIdentified) -> Page | Elsewhere:
-        if self._route.part or self._route.method != "GET":
-            return refusal(error, part=self._route.part)
+    def _to_log_in(self, scope: Scope) -> Elsewhere:
         wanted = scope["raw_path"].decode("latin-1") + (
             "?" + scope["query_string"].decode("latin-1") if scope["query_string"] else ""
         )
@@ -206,17 +204,8 @@ def refusal(error: BreakevenError, *, part: bool) -> Page:
     known = not isinstance(error, NotIdentified)
     allowed = not isinstance(error, NotAllowed)
     values = {"problem": problem, "known": known, "allowed": allowed, "stream": None}
-    return Page("refused_part.html" if part else "refused.html", values, problem.status)
-
-
-def _fields(content: bytes) -> dict[str, str]:
-    try:
-        pairs = parse_qsl(
-            content.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FORM_FIELDS
-        )
-    except ValueError as error:
-        raise Malformed(f"form: expected names and values of text, got {error}") from error
-    return dict(pairs)
+    headers = {name.decode(): text.decode() for name, text in retry_headers(error)}
+    return Page("refused_part.html" if part else "refused.html", values, problem.status, headers)
 
 
 def _encoded(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import Struct
+from starlette.types import Scope
 
 from breakeven.errors import expect
 from breakeven.service.access import Caller
@@ -34,6 +35,7 @@ class Visit(Struct, frozen=True):
     query: dict[str, str]
     form: dict[str, str]
     headers: CallHeaders = {}
+    scope: Scope = {}
 
     @property
     def live(self) -> LiveStream:

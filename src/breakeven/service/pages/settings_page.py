@@ -121,7 +121,7 @@ def change_of(changed: dict[str, str], form: dict[str, str]) -> StreamChange:
             60.0 if undo is None else undo,
             "before" if form["reveal"] == "before" else "after",
         )
-    if {"alarm_error", "alarm_oldest", "alarm_spend", "alarm_refuted"} & changed.keys():
+    if any(name.startswith("alarm_") for name in changed):
         given["alarms"] = _alarms(form)
     return StreamChange(**given)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from breakeven.values import Cell, Section, Table
 from breakeven_research.experiments.exhibits.panels import PANELS, Bundle, Panel, measured
 from breakeven_research.experiments.runs.problems import RECIPES, Recipe
-from breakeven_research.experiments.runs.trials import Results
+from breakeven_research.experiments.runs.trials import Results, average
 
 Ends = dict[str, float]  # by method
 Measure = Callable[[Bundle, Panel], float]
@@ -113,6 +113,7 @@ def section(results: Results, panels: Sequence[Panel] = PANELS) -> Section | Non
     )
     if not losses:
         return None
+    types = [row for panel in panels for row in _errors_on_types(panel, results)]
     return Section(
         title="The paper's sentences",
         text=[
@@ -121,6 +122,7 @@ def section(results: Results, panels: Sequence[Panel] = PANELS) -> Section | Non
             f"What its appendix C says of its plots of average error, in which labels cost nothing, holds in "
             f"{_held(errors)}.",
             *_error_failures(errors),
+            *_words_on_types(types),
         ],
         tables=[
             Table(name="claims", title="Average loss, claim by claim", columns=COLUMNS, rows=losses),
@@ -129,6 +131,11 @@ def section(results: Results, panels: Sequence[Panel] = PANELS) -> Section | Non
                 title="Average error, claim by claim; of the last claim, errors after 5d rounds ÷ among them",
                 columns=ERROR_COLUMNS,
                 rows=errors,
+            ),
+            *(
+                [Table(name="type-errors", title=TYPES_TITLE, columns=TYPE_COLUMNS, rows=types)]
+                if types
+                else []
             ),
         ],
     )
@@ -185,6 +192,45 @@ def _rows(claim: Claim, panel: Panel, results: Results) -> list[list[Cell]]:
 
 def _is_about(claim: Claim, panel: Panel) -> bool:
     return any(panel.name == name or panel.name.startswith(f"{name}-") for name in claim.panels)
+
+
+# -- errors on types (App. C) --------------------------------------------------------------------------------
+
+
+TYPES_TITLE = "Average error on types after the last round, and labels bought (App. C)"
+COMPARED = ("Algorithm 1", "Random Select", "VAR-UNCERTAINTY")
+TYPE_COLUMNS = ["panel", "recipe", *(f"{name}{what}" for name in COMPARED for what in ("", " ±", ", labels"))]
+TYPE_COLUMNS += [f"÷ {name}" for name in COMPARED[1:]]
+
+
+def _errors_on_types(panel: Panel, results: Results) -> list[list[Cell]]:
+    """Errors and labels of the three methods that the paper compares on types, in each recipe."""
+    rows: list[list[Cell]] = []
+    for recipe in RECIPES if panel.problem.algorithm == COMPARED[0] else ():
+        found = measured(panel, recipe, results)
+        if found is None:
+            continue
+        row: list[Cell] = [panel.name, recipe]
+        errors = [average(found.methods[name].errors[:, -1]) for name in COMPARED]
+        for name, error in zip(COMPARED, errors, strict=True):
+            width = None if error.half_width is None else float(error.half_width)
+            row += [float(error.mean), width, float(found.methods[name].labels[:, -1].mean())]
+        rows.append([*row, *(float(errors[0].mean / other.mean) for other in errors[1:])])
+    return rows
+
+
+def _words_on_types(rows: list[list[Cell]]) -> list[str]:
+    """In how many panels Algorithm 1's error is larger than each baseline's, and by which factors."""
+    said = []
+    for recipe in dict.fromkeys(row[1] for row in rows):
+        for name, place in zip(COMPARED[1:], (-2, -1), strict=True):
+            ratios = [float(row[place] or 0.0) for row in rows if row[1] == recipe]
+            said.append(
+                f"On types, recipe `{recipe}`: Algorithm 1's error is larger than that of {name} in "
+                f"{sum(one > 1.0 for one in ratios)} of {len(ratios)} panels; it is {min(ratios):.2g} to "
+                f"{max(ratios):.2g} times as large."
+            )
+    return said
 
 
 # -- headlines -----------------------------------------------------------------------------------------------

@@ -64,6 +64,12 @@ SHORT = (
     "**A quick look, not the table**: only the first {rounds} arrivals of {seeds} stream of each kind, and "
     "not of every kind."
 )
+RATIOS = (
+    "Every ratio is one loss divided by another on the same seed of a stream, in the geometric mean over the "
+    "seeds; where several streams stand together, in the geometric mean over these. Losses, labels and "
+    "shares are plain means over seeds, so dividing two losses of a table need not give the ratio that is "
+    "shown."
+)
 
 LOSING = 1.1  # times the best rival, from which on a cell is listed as lost
 ENOUGH_STREAMS = 3  # for an interval: that of two would go from nothing to everything
@@ -305,6 +311,7 @@ def _summary(runs: list[Measured]) -> Section | None:
         "error, any other costs |label − answer|. The horizon is known to the learner. Of each rival the "
         "best number of labels, probability or λ is known only in hindsight, and is the same for all seeds "
         "of a stream; no one answers 0, as in the paper.",
+        RATIOS,
         *_real_words(runs),
         *_extreme_words(own),
     ]

@@ -73,6 +73,10 @@ class PublishedProcess(GaussianProcess):
         """A new belief from what `config` returned."""
         return cls(**config)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy goes on with the same fits made before."""
+        return *super().__reduce__(), {"_fits": self._fits}
+
     def fit_job(self) -> dict[str, Any]:
         """As any process does, with the first parameters, and the fits made before."""
         return {**super().fit_job(), "first": self._first.plain(), "made": self._fits}
@@ -83,7 +87,7 @@ class PublishedProcess(GaussianProcess):
         fits, key = job["made"], _key(job, random)
         made: dict[str, Any] | None = fits.made(key)
         if made is None:
-            with one_thread:
+            with one_thread():
                 made = _fitted(job, random).plain()
             fits.keep(key, made)
         return made
