@@ -144,9 +144,27 @@ class Verbs(RuleBasedStateMachine):
     @rule(id=IDS)
     def reopen(self, id):
         one = self.known.get(id)
-        possible = one is not None and one.decision is not None and (one.y is not None or one.reopened)
+        called_off = (
+            one is not None
+            and one.wanted
+            and one.withdrawn is not None
+            and one.y is None
+            and not one.reopened
+        )
+        possible = (
+            one is not None and one.decision is not None and (one.y is not None or one.reopened or called_off)
+        )
         self.happens(lambda: self.learner.reopen(id), None if possible else UnknownId)
-        if possible and one.y is not None:
+        if (
+            called_off
+        ):  # what a withdrawal gave back is paid again; an audit that missed a label goes on missing it
+            one.withdrawn, one.reopened = None, True
+            self.settled.remove(id)
+            if not one.paid:
+                one.paid = True
+                self.spent += one.decision.cost
+                self.bought += 1
+        elif possible and one.y is not None:
             self.labels -= 1
             one.y, one.reopened = None, True
             if one.awaited:
