@@ -283,14 +283,23 @@ def test_with_a_delay_the_noise_of_types_must_be_given():
 
 
 def both_ways(frame, **options):
-    """The run in compiled loops; all that it decided and left is what it is one by one, to the bit."""
+    """The run in compiled loops; all that it decided and left is what it is one by one, to the bit.
+
+    The loops wait for the first labels, which show the mean and the scale of all.
+    """
     pytest.importorskip("numba")
+    replayed = running._Walk._replayed
+
+    def replayed_with_few_labels(walk):
+        assert walk._learner.belief._searching, "compiled loops were not used"
+        replayed(walk)
+
     asked = {"type": "kind", "cost": 0.1, "noise_std": 0.5, **options}
     alone = run_of(frame, **asked)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiled, "SHORTEST", 1)
         patch.setattr(running, "ROUNDS_AT_ONCE", 100)
-        patch.setattr(running._Walk, "_replayed", None)
+        patch.setattr(running._Walk, "_replayed", replayed_with_few_labels)
         together = run_of(frame, **asked)
     assert_frame_equal(together.decisions.collect(), alone.decisions.collect(), check_exact=True)
     assert together.learner.snapshot() == alone.learner.snapshot()
