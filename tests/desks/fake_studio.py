@@ -228,7 +228,8 @@ def passes(task, item):
     if column == "id":
         return task["id"] > value if operator == "greater" else task["id"] == value
     assert (column, operator) == ("updated_at", "greater")
-    return datetime.fromisoformat(task["updated_at"]) > datetime.fromisoformat(value)
+    since = datetime.strptime(value, "%Y-%m-%dT%H:%M:%S.%f%z")  # as strict as the real one
+    return datetime.fromisoformat(task["updated_at"]) > since
 
 
 def number(value, name="y"):

@@ -57,6 +57,17 @@ def test_more_tasks_than_a_page_are_all_seen(studio):
     assert desk.answers(cursor) == ([], cursor)
 
 
+def test_a_task_updated_on_a_whole_second_stops_nothing(studio):
+    desk = desk_at(studio)
+    desk.ask([DeskRequest("7", {"age": 61})])
+    studio.annotate("7", ANN, number(3))
+    for task in studio.tasks.values():
+        task["updated_at"] = "2026-11-18T12:00:00Z"
+    desk.answers(None)
+    studio.annotate("7", ANN, number(4))
+    assert [one.y for one in desk.answers(None)[0]] == [3.0, 4.0]
+
+
 def test_a_task_made_by_a_call_whose_answer_was_lost_is_found(studio):
     desk_at(studio).ask([DeskRequest("7", {"age": 61})])
     desk = desk_at(studio)  # with an empty journal, as if it had died before noting the task
