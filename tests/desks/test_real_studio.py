@@ -107,7 +107,7 @@ def test_its_pages_by_id_leave_nothing_out_and_a_quiet_project_is_not_read_again
 
     def counted(method, path, **more):
         if path == "/api/tasks":
-            if len(seen) == 1:
+            if len(seen) == 1 and "0" in bench.tasks():
                 bench.delete_task("0")
             seen.append(more["params"])
         return call(method, path, **more)
