@@ -257,6 +257,7 @@ def test_a_journal_of_before_files_had_marks_goes_on(tmp_path):
         ("answers.csv", "id,y,kind\n7,,perhaps\n8,1,\n", "line 2: expected told, skipped or deleted"),
         ("answers.jsonl", '{"id": "7"\n{"id": "8", "y": 1}\n', "line 1: expected a JSON object, got"),
         ("answers.jsonl", '{"id": "7", "y": "nan"}\n{"id": 8, "y": 1}\n', "line 1: expected a number as y"),
+        ("answers.jsonl", '{"id": true, "y": 3}\n{"id": 8, "y": 1}\n', "line 1: expected a column id"),
         ("answers.jsonl", '["7", 3]\n{"id": "8", "y": 1}\n', "answers.jsonl, line 1: expected a JSON object"),
     ],
 )  # fmt: skip

@@ -93,6 +93,13 @@ def test_a_task_deleted_while_others_are_made_is_found_missing(studio):
     assert [(one.id, one.kind) for one in desk.answers(None)[0]] == [("7", "deleted")]
 
 
+def test_of_tasks_made_together_the_one_that_is_withdrawn_is_deleted(studio):
+    desk = desk_at(studio)
+    desk.ask([DeskRequest("7", {}), DeskRequest("8", {})])
+    desk.withdraw(["7"])  # before any task is read: where each one is was said when they were made
+    assert [len(studio.tasks_of(id)) for id in ("7", "8")] == [0, 1]
+
+
 def test_a_task_that_was_answered_meanwhile_is_not_deleted(studio):
     desk = desk_at(studio)
     desk.ask([DeskRequest("7", {})])

@@ -140,6 +140,16 @@ def test_a_token_for_other_streams_does_not_open_this_one(guarded, clock):
     assert [one["name"] for one in seen["streams"]] == ["mine"]
 
 
+def test_a_token_for_several_streams_opens_each_of_them_and_no_other(guarded, clock):
+    for name in ("mine", "ours"):
+        guarded("PUT", f"/v1/streams/{name}", TYPES, status=201, headers=bearer(guarded.words["administer"]))
+    word, kept = new_token("eva", ["watch"], ["mine", "ours"], clock.now())
+    guarded.store.add_token(kept, by="root")
+    for name in ("mine", "ours"):
+        guarded("GET", f"/v1/streams/{name}/summary", headers=bearer(word))
+    guarded("GET", "summary", status=403, headers=bearer(word))
+
+
 def bearer(word):
     return {"authorization": f"Bearer {word}"}
 

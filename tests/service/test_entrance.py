@@ -110,6 +110,7 @@ def test_a_session_that_was_ended_is_none(people):
         ({"sec-fetch-site": "same-site"}, 403),
         ({"sec-fetch-site": "none"}, 403),
         ({"sec-fetch-site": "cross-site", "origin": "http://localhost"}, 403),
+        ({"sec-fetch-site": "", "origin": "http://localhost"}, 403),
         ({"origin": "http://evil.example"}, 403),
         ({"origin": "http://localhost.evil.example"}, 403),
         ({"origin": "null"}, 403),

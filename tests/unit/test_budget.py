@@ -198,6 +198,13 @@ def test_a_label_worth_its_price_but_not_the_scarcity_is_kept_for_later():
     assert rule.decide(view(price=1.0)).reason == "worth_it"
 
 
+def test_a_label_not_worth_the_price_of_who_would_be_asked_is_not_kept_for_later():
+    rule = Budget(Thrifty(worth=3.0, labeller="mri"), total=100.0)
+    buy(rule, [1], 50.0)
+    verdict = rule.decide(view(price=2.0, offers=(NURSE, MRI)))  # the nurse is not asked
+    assert (verdict.wants_label, verdict.reason) == (False, "worth_it")
+
+
 # -- audits ------------------------------------------------------------------------------------------
 
 

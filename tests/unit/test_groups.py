@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from breakeven import Always, GaussianProcess, Learner, Threshold, TypeMeans, TypeShares
+from breakeven import Always, Budget, GaussianProcess, Learner, Threshold, TypeMeans, TypeShares
 from breakeven.engines import ArrivalRows, GroupSetup, LabelRows, fold, open_group
 from breakeven.engines.group_state import GROUP_MARK
 from breakeven.errors import InvalidInput, SnapshotError
@@ -45,6 +45,14 @@ def test_faulty_rows_are_answered_with_their_fault_and_do_not_count(setup):
 def test_a_key_that_had_nothing_but_faults_has_no_learner(setup):
     state, _, _ = fold(setup, None, ArrivalRows(["n"], ["a"], [1.5], [1]))
     assert open_group(setup, state).learners() == {}
+
+
+def test_a_key_whose_rule_has_moved_on_is_taken_up_elsewhere():
+    setup = GroupSetup.of(Learner(TypeMeans(0.3), Budget(Threshold(), total=2.0), label_cost=0.5, warmup=1))
+    state, _, _ = fold(setup, None, ArrivalRows(["n"], ["a"], ["flu"], [1]))
+    here, there = open_group(setup, state), open_group(setup, None)
+    there.take(here.carry(), "texts")
+    assert there.learners()["n"].rule.left == here.learners()["n"].rule.left == 1.5
 
 
 def test_a_row_of_the_wrong_size_is_a_fault():

@@ -291,7 +291,7 @@ def a_batch_that_is_refused_leaves_nothing(store: Store) -> None:
         store.append([batch(stream, 5, ["Joe"])])
     with refusing(WrongEvent, "a gap"):
         store.append([batch(stream, 4, ["Joe", "Pat"]), entry(stream, 7)])
-    for bad in ([], [""], ["a\0b"], ["x" * 251], ["\ud800"]):
+    for bad in ([], [""], ["Joe", ""], ["a\0b"], ["x" * 251], ["\ud800"]):
         with refusing(InvalidInput, "expected"):
             store.append([LogBatch(stream, 4, 0.0, "ann", bad, b"\x92\x90\x90")])
     assert (store.last(stream), store.find(stream, "Joe")) == (3, None)
