@@ -244,6 +244,39 @@ def nowhere(id: str) -> UnknownId:
     return UnknownId(f"id: expected one that is in the store, got {id!r}; nothing was erased")
 
 
+class Erasure:
+    """Ids that go from one stream at once: found by look-ups, and what is left is folded by nobody.
+
+    `find` refuses what cannot be erased and says whether there is anything to erase; `write` erases it, in
+    one transaction, and says how many entries that were. Nobody may write to the stream in between.
+    """
+
+    def __init__(self, store: Store, stream: StoredStream, ids: Iterable[str], *, by: str, at: float) -> None:
+        self._ids, self._stream = list(dict.fromkeys(ids)), stream
+        self._erasing = _Erasing(store, store.id, frozenset(self._ids), by, at, None, {})
+        self._found: list[LogEntry] = []
+
+    def find(self) -> bool:
+        """Look the entries about the ids up; whether there are any."""
+        erasing, store, number = self._erasing, self._erasing.store, self._stream.number
+        erasing.check_beginning(self._stream)
+        arrived, before = store.find_many(number, self._ids), store.erased(number)
+        entries = list(arrived.values()) + [one for id in self._ids for one in store.about(number, id)]
+        entries.sort(key=lambda one: one.seq)
+        found = [erasing.replacement(self._stream, one) for one in entries]
+        self._found = [one for one in found if one is not None]
+        for id in self._ids:
+            if id not in erasing.seen and mark_of(erasing.store_id, id) not in before:
+                raise nowhere(id)
+        return bool(self._found)
+
+    def write(self) -> int:
+        """Erase what was found; how many entries."""
+        number = self._stream.number
+        self._erasing.store.rewrite(number, self._found, self._erasing.marks[number])
+        return len(self._found)
+
+
 class _Erasing(Struct):
     """Ids that go: who erases them, when, and how far that is."""
 
@@ -262,22 +295,24 @@ class _Erasing(Struct):
 
     def replacements(self, stream: StoredStream) -> list[LogEntry]:
         """What takes the place of the entries about the ids."""
-        found = []
-        for entry in self._entries(stream):
-            if entry.kind not in EVENT_KINDS:
-                if entry.id in self.ids:  # of somebody else's: its number stays
-                    self._mark(stream, entry.id)
-                    found.append(LogEntry(entry.stream, entry.seq, self.at, self.by, EMPTIED, None, b""))
-                continue
-            event = event_of(entry)
-            if isinstance(event, Created):
-                self._check_beginning(event, stream)
-            about = id_of(event)
-            if about in self.ids:
-                self._mark(stream, about)
-                gone = Erased(event.number, event.stream, arrival=isinstance(event, Arrived))
-                found.append(entry_of(gone, entry.stream, entry.seq, by=self.by, at=self.at))
-        return found
+        self.check_beginning(stream)
+        found = [self.replacement(stream, entry) for entry in self._entries(stream)]
+        return [one for one in found if one is not None]
+
+    def replacement(self, stream: StoredStream, entry: LogEntry) -> LogEntry | None:
+        """What takes the place of an entry; None where it is about none of the ids."""
+        if entry.kind not in EVENT_KINDS:
+            if entry.id not in self.ids:
+                return None
+            self._mark(stream, entry.id)  # of somebody else's: its number stays
+            return LogEntry(entry.stream, entry.seq, self.at, self.by, EMPTIED, None, b"")
+        event = event_of(entry)
+        about = id_of(event)
+        if about not in self.ids:
+            return None
+        self._mark(stream, about)
+        gone = Erased(event.number, event.stream, arrival=isinstance(event, Arrived))
+        return entry_of(gone, entry.stream, entry.seq, by=self.by, at=self.at)
 
     def _mark(self, stream: StoredStream, id: str) -> None:
         self.seen.add(id)
@@ -299,9 +334,10 @@ class _Erasing(Struct):
         except StoreError as error:  # the log has all that is in it
             logger.warning("stream %r: the snapshot of what is left was not kept (%s)", stream.name, error)
 
-    def _check_beginning(self, event: Created, stream: StoredStream) -> None:
+    def check_beginning(self, stream: StoredStream) -> None:
         """Raise where a stream began with a state that holds an id: that cannot be taken out of it."""
-        if event.state is None:
+        event = next(events_of(self.store.entries(stream.number)), None)  # all others come after it
+        if not isinstance(event, Created) or event.state is None:
             return
         book = Learner.restore(event.state, **self.own).state.book
         held = [id for id in sorted(self.ids) if book.find(id) is not None]

@@ -246,6 +246,7 @@ class FitRunner(Repeating):
         """Run the fit that is due, if one is."""
         if live.state != "ready" or not self._is_due(live):
             return
+        rewrites = live.rewrites
         job, _ = await live.look("fit_job", _job)
         try:
             found = await self.process.run(run_fit, job)
@@ -256,7 +257,8 @@ class FitRunner(Repeating):
         self._lost.pop(live.name, None)
 
         def adopt(folded: Folded) -> None:
-            folded.learner.adopt(found)
+            if live.rewrites == rewrites:  # else it may be fitted to what was erased since
+                folded.learner.adopt(found)
 
         await live.change(FITTER, "adopt", adopt, patient=True)  # it took long to make
 

@@ -22,10 +22,20 @@ FAILED_SECONDS = 600.0  # until a compaction that failed is tried again
 
 
 class Compaction:
-    """Compacts a store when there is something to compact; `quiet` waits until nothing is being written."""
+    """Compacts a store when there is something to compact.
 
-    def __init__(self, store: Store, clock: Clock, quiet: Callable[[], Awaitable[None]]) -> None:
-        self._store, self._clock, self._quiet = store, clock, quiet
+    `quiet` waits until nothing is being written, and `read`, before the pause, until what erasures left is
+    read: that may take longer than a pause should.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        quiet: Callable[[], Awaitable[None]],
+        read: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._store, self._clock, self._quiet, self._read = store, clock, quiet, read
         self._task: asyncio.Task[None] | None = None
         self._now = asyncio.Event()
         self._ended = asyncio.Event()
@@ -76,6 +86,7 @@ class Compaction:
         except TimeoutError:
             pass
         while self._due:
+            await self._read()
             if not await self.run():
                 await asyncio.sleep(FAILED_SECONDS)
 

@@ -84,7 +84,9 @@ class LiveStream:
         self.failure: BaseException | None = None  # why it could not be read, or what it was dropped for
         self.pace: float | None = None  # seconds that folding an entry takes, if known
         self._leaving = False
-        self._erasing_since: float | None = None  # when an erasure began that is under way
+        self._rewriting = asyncio.Lock()  # of whoever rewrites the log, or ends reading what was rewritten
+        self._erasing_since: float | None = None  # when an erasure began whose log is not read anew yet
+        self._reading_left: asyncio.Task[None] | None = None  # what erasures left; it has the turn
 
     @property
     def seq(self) -> int:
@@ -166,8 +168,11 @@ class LiveStream:
 
     def fold(self, keep: KeepSnapshot | None = None) -> Folded:
         """Read the stream from its log; runs in any thread and changes nothing but `progress`."""
+        rewrites = self.rewrites
 
         def told(progress: float) -> None:
+            if self.rewrites != rewrites:
+                raise _Outdated(f"stream {self.name!r}: its log was rewritten while it was read")
             if self._leaving:
                 raise NotReady(f"stream {self.name!r}: the service stops; it is read at the next start")
             self._progress = progress
@@ -182,10 +187,11 @@ class LiveStream:
         self.erased, self.failure, self._folded, self._unreadable = folded.erased, None, folded, False
         self.pace = folded.pace or self.pace
 
-    async def read(self) -> None:
+    async def read(self, *, keep_last: bool = False) -> None:
         """Read the stream from its log, then let it be written again; on failure it stays as it was.
 
-        Several may read at once: the first counts, unless the log was rewritten since it began.
+        Several may read at once: the first counts, unless the log was rewritten since it began. With
+        `keep_last` a snapshot is kept of what it leads to.
         """
         loop, rewrites = asyncio.get_running_loop(), self.rewrites
         kept = list[Future[None]]()
@@ -196,11 +202,13 @@ class LiveStream:
         keeps = None if self.store.location is None else keep
         try:
             try:
-                folded = await loop.run_in_executor(self._threads, self._fold_after_all, keeps)
+                folded = await loop.run_in_executor(self._threads, self._fold_after_all, keeps, keep_last)
             finally:
                 for one in kept:
                     await asyncio.wrap_future(one)
             await loop.run_in_executor(self._threads, self._writer.resume, self.number)
+        except _Outdated:  # whoever rewrote it has it read anew
+            return
         except BreakevenError as error:
             self._failed(error)
             if not self._leaving:
@@ -254,11 +262,14 @@ class LiveStream:
         """The service stops: leave a fold that is under way."""
         self._leaving = True
 
-    def _fold_after_all(self, keep: KeepSnapshot | None) -> Folded:
+    def _fold_after_all(self, keep: KeepSnapshot | None, keep_last: bool) -> Folded:
         """Read the log once nothing of this stream is on its way to it any more."""
         with suppress(BreakevenError):  # what was on its way failed, or a failure is why it is read anew
             self._writer.barrier(self.number)
-        return self.fold(keep)
+        folded = self.fold(keep)
+        if keep_last and keep is not None:
+            keep(folded.seq, folded.learner.snapshot())
+        return folded
 
     def _read_anew(self) -> None:
         if self._folding is None or self._folding.done():
@@ -266,11 +277,16 @@ class LiveStream:
 
     async def settled(self) -> None:
         """Wait until all reading and writing that is under way has ended."""
-        under_way = [task for task in (self._folding, self._finding_ids) if task is not None]
-        if under_way:
-            await asyncio.wait(under_way)
+        for task in (self._reading_left, self._folding, self._finding_ids):
+            if task is not None:
+                await asyncio.wait({task})
         with suppress(BreakevenError):  # whoever waits for it hears of it
             await self.barrier()
+
+    async def left_read(self) -> None:
+        """Wait until what erasures left is read, if that is under way."""
+        if self._reading_left is not None:
+            await asyncio.wait({self._reading_left})
 
     def drop(self, why: BaseException) -> None:
         """Memory cannot be trusted any more: read the stream anew before it decides again."""
@@ -412,34 +428,51 @@ class LiveStream:
                 "written; try again"
             )
 
-    async def alone(self, work: Callable[[], Result]) -> Result:
-        """Do something with the stream's log while nobody uses its learner, which is read anew afterwards."""
+    async def alone(self, work: Callable[[], Result], due: Callable[[], bool] | None = None) -> Result | None:
+        """Rewrite something in the stream's log; returns once that is on disk.
 
-        async def turn() -> Result:
-            async with AsyncExitStack() as stack:
-                await self._take_turn(stack, all_on_disk=True)
-                self._folded, self._erasing_since = None, self.clock.steady()
-                try:
-                    result = await self._rewrite(work)
-                except StoreError:  # which would answer no better now
-                    self._read_anew()
-                    raise
-                except BaseException:
-                    await self.read()
-                    raise
-                else:
-                    await self.read()
-                    return result
-                finally:
-                    self._erasing_since = None
+        The learner knows what was rewritten. So it is dropped before, and read anew afterwards, for which
+        nobody waits here: whoever needs it waits a moment and is refused. Others may rewrite meanwhile; then
+        it is read once more. `due` is asked first, in a thread: where it says no, or raises, all stays as it
+        is.
+        """
+
+        async def turn() -> Result | None:
+            async with self._rewriting, AsyncExitStack() as stack:
+                if self._erasing_since is None:  # else whoever reads what is left has the turn
+                    await self._take_turn(stack, all_on_disk=True)
+                if due is not None and not await ask_store(due):
+                    return None
+                if self._erasing_since is None:
+                    self._folded, self._erasing_since = None, self.clock.steady()
+                    reading = self._read_left(stack.pop_all())
+                    self._reading_left = asyncio.get_running_loop().create_task(reading)
+                return await self._rewrite(work)
 
         return await asyncio.shield(asyncio.ensure_future(turn()))
 
+    async def _read_left(self, turn: AsyncExitStack) -> None:
+        """Read what erasures left, until none came meanwhile; then the turn ends."""
+        async with turn:
+            while True:
+                async with self._rewriting:
+                    rewrites = self.rewrites
+                await self.read(keep_last=True)
+                async with self._rewriting:
+                    if self.rewrites == rewrites:
+                        self._erasing_since = None
+                        return
+
     async def _rewrite(self, work: Callable[[], Result]) -> Result:
+        def rewrite() -> tuple[Result, frozenset[bytes]]:
+            return work(), self.store.erased(self.number)
+
         try:
             async with self.keeping:
                 self.rewrites += 1
-                return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+                loop = asyncio.get_running_loop()
+                result, self.erased = await loop.run_in_executor(self._threads, rewrite)
+                return result
         finally:
             self.rewrites += 1  # whoever began to read meanwhile may have read either log
             self.seen = SeenIds()
@@ -570,6 +603,11 @@ class LiveStream:
             if self.is_erased(id):
                 raise ErasedId(f"id: expected one that was not erased, got {id!r}; send a new one")
 
+    def refuse_erased(self, *ids: str) -> None:
+        """The same, where the stream is not read and nobody else would say so at once."""
+        if self._folded is None:
+            self.check_not_erased(*ids)
+
     def is_erased(self, id: str) -> bool:
         """Whether all that was about an id was erased."""
         return mark_of(self.store_id, id) in self.erased
@@ -594,6 +632,10 @@ class LiveStream:
 
         done, _ = await self.change(DEADLINE, "withdraw", work, len(due))
         return done
+
+
+class _Outdated(NotReady):
+    """The log was rewritten while it was read."""
 
 
 def is_passing(failure: BaseException) -> bool:

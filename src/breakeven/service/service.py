@@ -47,7 +47,7 @@ class Service:
         self.feeds = Feeds()
         self.admission = Admission()
         self.streams: dict[str, LiveStream] = {}
-        self.compaction = Compaction(store, self.clock, self._quiet)
+        self.compaction = Compaction(store, self.clock, self._quiet, self._left_read)
         usual: list[Beside] = [Deadlines(), FitRunner(), SnapshotRunner()]
         self.beside = usual if beside is None else list(beside)
         self._threads = ThreadPoolExecutor(THREADS, "breakeven-stream")
@@ -64,9 +64,10 @@ class Service:
         loop = asyncio.get_running_loop()
         use_threads()
         self._store_id, stored = await asyncio.to_thread(lambda: (self.store.id, self.store.streams()))
+        erased = await asyncio.to_thread(lambda: [self.store.erased(one.number) for one in stored])
         self._writer = Writer(self.store, loop.call_soon_threadsafe, self._fail)
-        for one in stored:
-            self._enter(one)
+        for one, marks in zip(stored, erased, strict=True):
+            self._enter(one).erased = marks  # whoever was erased is refused before the stream is read
         self._reading = loop.create_task(self._read_all())
         for beside in self.beside:
             await beside.start(self)
@@ -107,6 +108,11 @@ class Service:
         for live in list(self.streams.values()):
             with suppress(BreakevenError):  # whoever waits for it hears of it
                 await live.barrier()
+
+    async def _left_read(self) -> None:
+        """Wait until what erasures left of streams is read."""
+        for live in list(self.streams.values()):
+            await live.left_read()
 
     @property
     def writer(self) -> Writer:

@@ -35,6 +35,8 @@ async def arrive(call: Call) -> bytes:
     """Decide on one arrival, or on many; the answer is made in the same turn, and sent once it is on disk."""
     live, body = call.live, call.body
     if type(body) is Arrival:
+        if body.id is not None:
+            live.refuse_erased(body.id)
         answer, _ = await live.change(
             call.by,
             "decide",
@@ -47,6 +49,7 @@ async def arrive(call: Call) -> bytes:
     if not body:
         return b"[]"
     ids = [one.id for one in body if one.id is not None]
+    live.refuse_erased(*ids)
     answer, _ = await live.change(
         call.by,
         "decide_many",

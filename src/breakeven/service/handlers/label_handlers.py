@@ -141,9 +141,11 @@ async def history(call: Call) -> HistoryAnswer:
     """Learn labels from elsewhere: all of them, or none."""
     live = call.live
     lines: list[HistoryLine] = read_lines(call.body, HistoryLine, _history_of_csv)
+    ids = [one.id for one in lines if one.id is not None]
+    live.refuse_erased(*ids)
 
     def work(now: Folded) -> int:
-        live.check_new(*(one.id for one in lines if one.id is not None))
+        live.check_new(*ids)
         ready = []
         for place, one in enumerate(lines, 1):
             try:

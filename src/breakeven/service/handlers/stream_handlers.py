@@ -8,8 +8,7 @@ from contextlib import suppress
 from msgspec import UNSET, Struct
 
 from breakeven.errors import BreakevenError, expect
-from breakeven.folding import erase as erase_ids
-from breakeven.folding import nowhere
+from breakeven.folding import Erasure
 from breakeven.learner.summary import Summary
 from breakeven.rows import Columns
 from breakeven.rules import rule_of
@@ -203,38 +202,24 @@ async def put_snapshot(call: Call) -> Answer:
 
 
 async def erase(call: Call) -> ErasedAnswer:
-    """Delete all content about some ids, for good: all of them, or none where one is unknown."""
-    live, ids, by = call.live, call.body.ids, call.by
+    """Delete all content about some ids, for good: all of them, or none where one is unknown.
+
+    It answers once that is on disk; the stream is read anew afterwards, and its files are written anew later.
+    """
+    live, ids = call.live, call.body.ids
     if not ids:
         expect.refuse("ids", "one at least", "none", described=True)
     await ask_store(_check_usable, live)
-    if live.stored.closed is None:
-        earlier, _ = await live.look("earlier", lambda now: now.learner.state.earlier)
-        if not earlier:
-            await ask_store(_check_known, live, ids)
-
-    def work() -> int:
-        done = erase_ids(live.store, *ids, by=by, stream=live.name, at=live.clock.now(), compact=False)
-        return sum(one.entries for one in done)
-
-    entries = await live.alone(work)
+    erasure = await ask_store(Erasure, live.store, live.stored, ids, by=call.by, at=live.clock.now())
+    entries = await live.alone(erasure.write, erasure.find)
     call.service.compaction.begin_soon()
-    return ErasedAnswer(entries)
+    return ErasedAnswer(entries or 0)
 
 
 def _check_usable(live: LiveStream) -> None:
-    """Raise where a table is locked that erasing needs in the end: folding takes long before that."""
+    """Raise where a table is locked that erasing needs in the end."""
     live.store.erased(live.number)
     live.store.snapshot_numbers(live.number)
-
-
-def _check_known(live: LiveStream, ids: list[str]) -> None:
-    """Raise where an id is nowhere, before the stream is read anew; for a stream that began with nothing."""
-    store, number = live.store, live.number
-    arrived = store.find_many(number, ids)
-    for id in ids:
-        if id not in arrived and not live.is_erased(id) and not store.about(number, id):
-            raise nowhere(id)
 
 
 # -- access --------------------------------------------------------------------------------------------
