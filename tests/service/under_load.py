@@ -25,6 +25,7 @@ from breakeven.cli import main
 from breakeven.service import beside, server
 
 beside.LOOKED_AT_EVERY, beside.FEWEST_ENTRIES, server.SILENT_SECONDS = 0.1, 150, {silent}
+{more}
 main()
 """
 CURVE = StreamConfig(
@@ -35,9 +36,9 @@ CURVE = StreamConfig(
 
 
 @contextmanager
-def server(address, silent=30.0):
-    """A server of its own, once it has read all streams; killed at the end."""
-    hurried = HURRIED.format(silent=silent)
+def server(address, silent=30.0, more=""):
+    """A server of its own, once it has read all streams, after `more` code; killed at the end."""
+    hurried = HURRIED.format(silent=silent, more=more)
     command = [sys.executable, "-c", hurried, "serve", "--json", "--port", "0", "--store", address]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     said = Thread(target=process.stderr.read, daemon=True)  # ends when all who could say something are gone

@@ -142,6 +142,7 @@ class Endpoint:
         """Answer one request."""
         try:
             call = await self._call(scope, receive)
+            call.refuse_erased()
             answer = await self._route.handler(call)
         except ClientDisconnect:  # whoever hung up gets no answer, and half a body changes nothing
             return

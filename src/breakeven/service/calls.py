@@ -48,6 +48,11 @@ class Call(Struct):
         self.live.check_not_erased(id)
         return id
 
+    def refuse_erased(self) -> None:
+        """Raise where the id in the path was erased, also before the stream is read."""
+        if "id" in self.path and "stream" in self.path:
+            self.live.refuse_erased(self.path["id"])
+
     @property
     def by(self) -> str:
         """Who calls, as the log says it."""
