@@ -106,7 +106,7 @@ def test_erasing_does_not_wait_for_the_fold(serving, clock, held_up):
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1"), path
         served("GET", "/healthz")
         served("POST", "arrivals", {"row": "type 1", "id": "Anna"}, stream="other")
-        assert begun.wait(HELD_UP_FOR)
+        assert served.run(asyncio.to_thread(begun.wait, HELD_UP_FOR))
         going_on.set()
         check_left(served, live)
         after = served("POST", "predictions", predict)["predictions"][0]["mean"]
@@ -119,7 +119,7 @@ def test_more_is_erased_while_the_stream_is_read_anew(serving, clock, held_up):
         live = with_labels(served)
         begun, going_on = held_up()
         served("POST", "erase", {"ids": ["Anna"]})
-        assert begun.wait(HELD_UP_FOR)
+        assert served.run(asyncio.to_thread(begun.wait, HELD_UP_FOR))
         clock.go_on(ERASING_PATIENCE)
         assert served("POST", "erase", {"ids": ["a3", "a29"]}) == {"entries": 3}
         assert served("POST", "erase", {"ids": ["Anna", "a3"]}) == {"entries": 0}  # as after a lost answer

@@ -374,4 +374,5 @@ def test_calls_do_not_gather_while_something_is_erased_from_a_large_stream(serve
     assert [(one.status_code, one.headers["retry-after"]) for one in answers] == [(503, "1")] * 2
     assert all("something is being erased" in one.json()["detail"] for one in answers)
     assert folding is None  # nobody reads what is being rewritten
+    served.run(live.settled())
     served("POST", "arrivals", {"row": "flu"})

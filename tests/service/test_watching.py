@@ -187,6 +187,7 @@ def test_audited_labels_outside_of_their_intervals_are_an_alarm(served, scatter,
     look(served, alarms)
     assert served.live().coverage[1] == count - 1
     served("POST", "erase", {"ids": [str(told[1]), str(told[2])]})
+    served.run(served.live().settled())
     look(served, alarms)
     assert served.live().coverage[1] == count - 3
     assert inside <= count
